@@ -48,6 +48,7 @@ const SCREENS: [path: string, heading: string, lines?: number][] = [
   ["/admin/approvals?agent=a1&sort=tool", "Standing approvals", PAGE],
   ["/admin/retention", "Retention"],
   ["/admin/config", "Config"],
+  ["/admin/embed", "Embed a chat"],
   ["/admin/audit", "Audit log", PAGE],
   ["/admin/audit?tool=tool_3&outcome=error", "Audit log"],
   ["/admin/audit?user=u7", "Audit log", PAGE],

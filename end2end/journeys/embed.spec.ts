@@ -258,6 +258,50 @@ test("the drawer of an embedding page works by keyboard", async ({ page, show })
   await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
 });
 
+test("answers that are completed while the drawer is closed are counted on its button", async ({ page, show }) => {
+  const script = `${SCRIPT} chat.addEventListener("unreadchange", ({ type, detail }) => window.told.push({ type, detail }));`;
+  await show({ element: '<agent-chat page="desk" agent="clerk" display="drawer" label="Help"></agent-chat>', script, token: () => signed(ADA) });
+  const button = page.locator("agent-chat").getByRole("button", { name: /^Help/ });
+  await button.click();
+  const chat = new Chat(inside(page));
+  await alive(inside(page));
+  await chat.ask("who am I?");
+  await chat.idle();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name: "Help" })).toBeHidden();
+  await expect(button).toHaveAccessibleName("Help");
+  await page.evaluate('void document.querySelector("agent-chat").sendMessage("and again?")');
+  await expect.poll(() => told(page, "unreadchange")).toEqual([{ count: 1 }]);
+  await expect(button).toHaveAccessibleName("Help, 1 unread answer");
+  await button.click();
+  await expect(chat.answers).toHaveCount(2);
+  expect(await told(page, "unreadchange")).toEqual([{ count: 1 }, { count: 0 }]);
+  expect(await page.evaluate('document.querySelector("agent-chat").unread')).toBe(0);
+});
+
+test("the embedding page sets the look, and the frame applies only valid values", async ({ page, show, console }) => {
+  console.expect(/`(background|font|density)` is not valid/);
+  await show({ element: '<agent-chat page="open" accent="#7a1fa2" radius="4px" density="compact" font="Georgia, serif"></agent-chat>', script: SCRIPT });
+  const frame = inside(page);
+  await alive(frame);
+  const variable = (name: string) => frame.locator("html").evaluate((root, name) => root.style.getPropertyValue(name), name);
+  expect(await variable("--cw-accent")).toBe("#7a1fa2");
+  expect(await variable("--cw-space-4")).toBe("0.75rem");
+  expect(await frame.locator("body").evaluate((body) => getComputedStyle(body).fontFamily)).toBe("Georgia, serif");
+  expect(await frame.locator(".cw-composer-box").evaluate((box) => getComputedStyle(box).borderRadius)).toBe("9.6px");
+  // A change takes effect at once; what could load or read something does not, nor does what is no value at all.
+  await page.evaluate(() => {
+    const chat = document.querySelector("agent-chat")!;
+    chat.setAttribute("accent", "rgb(10 20 30)");
+    chat.setAttribute("background", "url(https://example.com/x)");
+    chat.setAttribute("font", "a;color:red");
+    chat.setAttribute("density", "huge");
+    chat.removeAttribute("radius");
+  });
+  await expect.poll(() => variable("--cw-accent")).toBe("rgb(10 20 30)");
+  for (const name of ["--cw-surface", "--cw-font", "--cw-space-4", "--cw-radius"]) await expect.poll(() => variable(name), name).toBe("");
+});
+
 test("the agent runs a host tool of the embedding page once", async ({ page, show }) => {
   const script = `${SCRIPT}
     window.ran = [];

@@ -63,6 +63,14 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   await expect(page.getByText(/They first differ in step 1/)).toBeVisible();
   await everySize(page, "experiments-answers");
   await expect(page.getByRole("heading", { name: "What do you know about refunds?", level: 1 })).toBeVisible();
+
+  // A person says what they think of an answer; judges are compared with that.
+  const answer = page.getByRole("region", { name: "Answers" });
+  await answer.getByRole("button", { name: "Good answer" }).first().click();
+  await expect(answer.getByRole("button", { name: "Good answer", pressed: true })).toHaveCount(1);
+  await expect(answer.getByRole("listitem")).toContainText(/Good says Owner/);
+  await answer.getByRole("button", { name: "Withdraw" }).click();
+  await expect(answer.getByRole("listitem")).toHaveCount(0);
   await page.getByRole("link", { name: "all cases" }).click();
   await expect(page.getByRole("row", { name: /searcher/ })).toHaveCount(3);
   await everySize(page, "experiments-all-cases");

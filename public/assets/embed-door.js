@@ -12,6 +12,8 @@ const RENEW_TIMEOUT_MS = 20_000;
 let port;
 let token = "";
 let theme = "";
+/** The look that the host page has chosen, by name; embed-frame.js checks it. */
+let look = {};
 /** The promise of the renewal in progress. */
 let renewal;
 let inner;
@@ -47,6 +49,7 @@ function expiresSoon() {
 window.chatwright = {
   tell: (message) => port.postMessage(message),
   theme: () => theme,
+  look: () => look,
   keep(name) {
     visitor = name;
     try {
@@ -118,7 +121,10 @@ function onHostMessage({ data }) {
     return;
   }
   if (data.type === "enter") return enter();
-  if (data.type === "theme") theme = data.theme;
+  if (data.type === "theme") {
+    theme = data.theme;
+    look = data.look ?? {};
+  }
   inner?.contentWindow?.hear?.(data);
 }
 
@@ -127,6 +133,7 @@ addEventListener("message", (event) => {
   [port] = event.ports;
   token = event.data.token ?? "";
   theme = event.data.theme ?? "";
+  look = event.data.look ?? {};
   visitor = event.data.visitor ?? "";
   port.onmessage = onHostMessage;
   enter();

@@ -3,11 +3,96 @@
 const outer = parent === window ? undefined : parent.chatwright;
 const { visitor, code, message } = document.currentScript.dataset;
 
+/** The functions that a colour of the host page may have. Others could read other properties, or load something. */
+const COLOUR_FUNCTIONS = ["rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark"];
+/** A family of a font list: a name, or one in quotes. */
+const FONT_FAMILY = /^(?:[\w -]{1,60}|(["'])[\p{L}\p{N}_ .-]{1,60}\1)$/u;
+/** Keywords that are valid for each property, and would take a value from elsewhere. */
+const KEYWORDS = /\b(?:inherit|initial|unset|revert|revert-layer|currentcolor)\b/i;
+/** A length, which is applied up to 32 pixels. */
+const LENGTH = /^\d{1,2}(?:\.\d{1,3})?(?:px|rem|em)$/;
+/** The factors of the distances, by density. */
+const DENSITIES = { compact: 0.75, normal: 1, spacious: 1.25 };
+/** The distances of style/tokens.css in `rem`, by number. */
+const SPACES = { 1: 0.25, 2: 0.5, 3: 0.75, 4: 1, 5: 1.5, 6: 2 };
+
+const isColour = (value) =>
+  /^[\w#.,%()\s/+-]{1,120}$/.test(value) &&
+  !KEYWORDS.test(value) &&
+  [...value.matchAll(/([\w-]*)\s*\(/g)].every(([, name]) => COLOUR_FUNCTIONS.includes(name.toLowerCase())) &&
+  CSS.supports("color", value);
+
+const isFontList = (value) =>
+  value.length <= 300 &&
+  !KEYWORDS.test(value) &&
+  value.split(",").every((family) => FONT_FAMILY.test(family.trim())) &&
+  CSS.supports("font-family", value);
+
+/** The CSS variables (style/tokens.css) that follow from each part of a look; none for a value that is not valid. */
+const VARIABLES = {
+  accent: (value) =>
+    isColour(value) && {
+      "--cw-accent": value,
+      "--cw-focus": value,
+      "--cw-accent-hover": `color-mix(in oklab, ${value} 85%, var(--cw-text))`,
+      "--cw-accent-soft": `color-mix(in oklab, ${value} 18%, var(--cw-surface))`,
+      // White on dark colours, black on light ones.
+      "--cw-accent-text": `oklch(from ${value} clamp(0, (0.58 - l) * 1000, 1) 0 0)`,
+    },
+  "accent-text": (value) => isColour(value) && { "--cw-accent-text": value },
+  background: (value) =>
+    isColour(value) && {
+      "--cw-surface": value,
+      "--cw-raised": value,
+      "--cw-bg": `color-mix(in oklab, ${value} 97%, var(--cw-text))`,
+      "--cw-hover": `color-mix(in oklab, ${value} 93%, var(--cw-text))`,
+      "--cw-selected": `color-mix(in oklab, ${value} 88%, var(--cw-accent))`,
+      "--cw-border": `color-mix(in oklab, ${value} 87%, var(--cw-text))`,
+      "--cw-border-strong": `color-mix(in oklab, ${value} 50%, var(--cw-text))`,
+      "--cw-muted": `color-mix(in oklab, ${value} 25%, var(--cw-text))`,
+    },
+  text: (value) => isColour(value) && { "--cw-text": value },
+  radius: (value) =>
+    LENGTH.test(value) && { "--cw-radius": `min(${value}, 32px)`, "--cw-radius-small": `min(${value} * 0.6, 20px)` },
+  font: (value) => isFontList(value) && { "--cw-font": value },
+  density: (value) =>
+    Object.hasOwn(DENSITIES, value) &&
+    Object.fromEntries(Object.entries(SPACES).map(([number, rem]) => [`--cw-space-${number}`, `${rem * DENSITIES[value]}rem`])),
+};
+
+/** Rounds what has a radius of its own in style/agent_chat.css in proportion to the chosen radius. */
+const rounded = new CSSStyleSheet();
+rounded.replaceSync(`
+  .cw-composer-box { border-radius: calc(var(--cw-radius) * 2.4); }
+  .cw-message-user .cw-message-body {
+    border-radius: calc(var(--cw-radius) * 1.8);
+    border-end-end-radius: var(--cw-radius-small);
+  }
+`);
+
+/** Applies the look of the host page, and warns about values that are not valid. */
+function applyLook(look) {
+  const root = document.documentElement.style;
+  for (const name of [...root].filter((name) => name.startsWith("--cw-"))) root.removeProperty(name);
+  for (const [part, read] of Object.entries(VARIABLES)) {
+    const value = look[part];
+    if (value === undefined) continue;
+    const variables = typeof value === "string" && read(value);
+    if (!variables) console.warn(`agent-chat: \`${part}\` is not valid`, value);
+    for (const [name, value] of Object.entries(variables || {})) {
+      // An older browser may not know how to derive a colour from another one.
+      if (!value.startsWith("oklch(from") || CSS.supports("color", value)) root.setProperty(name, value);
+    }
+  }
+  document.adoptedStyleSheets = root.getPropertyValue("--cw-radius") ? [rounded] : [];
+}
+
 if (outer) {
   const applyTheme = () => {
     const theme = outer.theme();
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
+    applyLook(outer.look());
   };
   applyTheme();
   if (visitor) outer.keep(visitor);

@@ -15,6 +15,8 @@ const OPEN_TIMEOUT_MS = 3_000;
 const CALL_TIMEOUT_MS = 30_000;
 /** The width of the drawer without the attribute `width`, in pixels. */
 const DEFAULT_WIDTH = 400;
+/** The parts of the look that the host page may set: as attributes, or as the CSS variables `--agent-chat-…`. The iframe checks them. */
+const LOOK = ["accent", "accent-text", "background", "text", "radius", "font", "density"];
 /** The chat's methods that the element has as well. */
 const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "setMessages", "clearError", "scrollToBottom"];
 
@@ -31,15 +33,24 @@ sheet.replaceSync(`
   .open {
     position: fixed; inset-block-end: max(24px, env(safe-area-inset-bottom)); inset-inline-end: 24px; z-index: 2147483000;
     min-block-size: 48px; padding: 0 20px; border: 0; border-radius: 24px; cursor: pointer;
-    background: var(--agent-chat-accent, #0d6b61); color: var(--agent-chat-accent-text, #fff); font: 500 16px/1.25 system-ui, sans-serif;
-    box-shadow: 0 1px 2px rgb(20 22 24 / 12%), 0 8px 28px rgb(20 22 24 / 18%);
+    background: var(--agent-chat-accent, #0d6b61); color: var(--agent-chat-accent-text, #fff);
+    font: 500 16px/1.25 var(--agent-chat-font, system-ui, sans-serif); box-shadow: 0 1px 2px rgb(20 22 24 / 12%), 0 8px 28px rgb(20 22 24 / 18%);
+  }
+  @supports (color: oklch(from red l c h)) {
+    /* White on dark colours, black on light ones. */
+    .open { color: var(--agent-chat-accent-text, oklch(from var(--agent-chat-accent, #0d6b61) clamp(0, (0.58 - l) * 1000, 1) 0 0)); }
   }
   .open[data-placement="left"] { inset-inline: 24px auto; }
+  .badge {
+    position: absolute; inset-block-start: -6px; inset-inline-end: -4px; min-inline-size: 22px; padding: 2px 6px; border-radius: 11px;
+    background: #b3261e; color: #fff; box-shadow: 0 0 0 2px #fff; font-size: 13px; line-height: 18px; text-align: center;
+  }
   .panel {
     position: fixed; inset-block: 0; inset-inline: auto 0; z-index: 2147483001; flex-direction: column;
     inline-size: min(var(--width, 400px), 100vw); block-size: 100dvh; max-inline-size: none; max-block-size: none;
     margin: 0; padding: 0; border: 0; border-inline-start: 1px solid light-dark(#e1e1db, #2d3237); overflow: hidden;
-    background: light-dark(#ffffff, #1a1d20); color: light-dark(#1d1f21, #e9eaeb); font: 16px/1.25 system-ui, sans-serif; box-shadow: 0 8px 28px rgb(20 22 24 / 18%);
+    background: var(--agent-chat-background, light-dark(#ffffff, #1a1d20)); color: var(--agent-chat-text, light-dark(#1d1f21, #e9eaeb));
+    font: 16px/1.25 var(--agent-chat-font, system-ui, sans-serif); box-shadow: 0 8px 28px rgb(20 22 24 / 18%);
   }
   .panel[data-placement="left"] { inset-inline: 0 auto; border-inline: 0; border-inline-end: 1px solid light-dark(#e1e1db, #2d3237); }
   .panel:popover-open { display: flex; }
@@ -71,6 +82,8 @@ const saveVisitor = (server, visitor) => {
   }
 };
 
+const systemTheme = matchMedia("(prefers-color-scheme: dark)");
+
 const make = (name, properties, attributes = {}) => {
   const element = Object.assign(document.createElement(name), properties);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -78,7 +91,7 @@ const make = (name, properties, attributes = {}) => {
 };
 
 class AgentChatElement extends HTMLElement {
-  static observedAttributes = ["page", "agent", "server", "conversation", "theme", "token", "display", "placement", "width", "label"];
+  static observedAttributes = ["page", "agent", "server", "conversation", "theme", "token", "display", "placement", "width", "label", "style", "class", ...LOOK];
 
   #root = this.attachShadow({ mode: "open" });
   #frame;
@@ -103,6 +116,8 @@ class AgentChatElement extends HTMLElement {
   #retried = false;
   #timer;
   #tokenWanted;
+  #badge;
+  #unread = 0;
 
   constructor() {
     super();
@@ -112,12 +127,15 @@ class AgentChatElement extends HTMLElement {
   connectedCallback() {
     this.#upgrade("getToken", "state", "token");
     addEventListener("message", this.#onOpen);
+    // The host page's CSS variables may depend on the system's theme.
+    systemTheme.addEventListener("change", this.#showTheme);
     this.#isConnected = true;
     this.#build();
   }
 
   disconnectedCallback() {
     removeEventListener("message", this.#onOpen);
+    systemTheme.removeEventListener("change", this.#showTheme);
     this.#isConnected = false;
     this.#end();
   }
@@ -127,7 +145,7 @@ class AgentChatElement extends HTMLElement {
     if (name === "token") this.token = now;
     if (!this.#isConnected) return;
     if (["page", "agent", "server", "display", "placement", "width", "label"].includes(name)) this.#build();
-    if (name === "theme") this.#showTheme();
+    if (["theme", "style", "class", ...LOOK].includes(name)) this.#showTheme();
     if (name === "conversation" && (now || undefined) !== this.#conversation) {
       this.#post({ type: "conversation", id: now || null });
     }
@@ -181,6 +199,11 @@ class AgentChatElement extends HTMLElement {
     else this.removeAttribute("conversation");
   }
 
+  /** The number of answers that were completed while the drawer was closed, since it was last open. */
+  get unread() {
+    return this.#unread;
+  }
+
   /** Registers the handler of a tool that the chat's page declares with `host: true`. `handler(input)` returns the result or a promise of
    * it; the model gets the message of an error that it throws. Without a function, the handler is removed. */
   registerTool(name, handler) {
@@ -198,6 +221,7 @@ class AgentChatElement extends HTMLElement {
     if (!this.#panel || this.#panel.matches(":popover-open")) return;
     this.#start();
     this.#panel.showPopover();
+    this.#showUnread(0);
     this.#button.setAttribute("aria-expanded", "true");
     this.#frame.focus();
     this.#call("focus", []).catch(() => {});
@@ -242,6 +266,8 @@ class AgentChatElement extends HTMLElement {
     const attributes = { part: "button", "aria-haspopup": "dialog", "aria-expanded": "false", "data-placement": placement };
     this.#button = make("button", { type: "button", className: "open", textContent: label }, attributes);
     this.#button.onclick = () => this.open();
+    this.#badge = make("span", { className: "badge", hidden: true }, { part: "badge", "aria-hidden": "true" });
+    this.#button.append(this.#badge);
     this.#panel = make("div", { className: "panel" }, { part: "panel", popover: "manual", role: "dialog", "aria-label": label, "data-placement": placement });
     this.#panel.style.setProperty("--width", `${Number(this.getAttribute("width")) || DEFAULT_WIDTH}px`);
     const close = make("button", { type: "button", textContent: "✕", title: "Close (Escape)" }, { "aria-label": "Close" });
@@ -287,7 +313,8 @@ class AgentChatElement extends HTMLElement {
     this.#calls.forEach(({ reject }) => reject(new Error("The chat has gone.")));
     this.#calls.clear();
     this.#frame?.remove();
-    this.#frame = this.#port = this.#button = this.#panel = undefined;
+    this.#frame = this.#port = this.#button = this.#panel = this.#badge = undefined;
+    this.#unread = 0;
     this.#keys = undefined;
     this.#isReady = this.#isClosed = this.#entered = this.#retried = false;
     this.#waiting = [];
@@ -308,7 +335,7 @@ class AgentChatElement extends HTMLElement {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.onmessage = ({ data }) => this.#onMessage(data);
-    const message = { chatwright: "enter", token, theme: this.getAttribute("theme") ?? "", visitor: loadVisitor(this.#server) };
+    const message = { chatwright: "enter", token, theme: this.getAttribute("theme") ?? "", look: this.#look, visitor: loadVisitor(this.#server) };
     frame.contentWindow.postMessage(message, this.#server, [port2]);
   };
 
@@ -346,6 +373,7 @@ class AgentChatElement extends HTMLElement {
         for (const message of this.#waiting.splice(0)) this.#port.postMessage(message);
         return this.#dispatch("ready", {});
       case "event":
+        if (message.name === "onMessageComplete" && !message.detail?.isAbort) this.#countUnread();
         return this.#dispatch(message.name.slice(2).toLowerCase(), message.detail);
       case "ask": {
         const ok = this.#dispatch(message.name.slice(2).toLowerCase(), message.detail, true);
@@ -385,6 +413,23 @@ class AgentChatElement extends HTMLElement {
       case "escape":
         return this.close();
     }
+  }
+
+  /** Counts an answer, unless the chat is in view. */
+  #countUnread() {
+    if (this.#panel && !this.#panel.matches(":popover-open")) this.#showUnread(this.#unread + 1);
+  }
+
+  /** Shows the number of unread answers on the button of the drawer. */
+  #showUnread(count) {
+    if (count === this.#unread) return;
+    this.#unread = count;
+    const label = this.getAttribute("label") || "Chat";
+    this.#badge.hidden = !count;
+    this.#badge.textContent = count > 99 ? "99+" : String(count);
+    if (count) this.#button.setAttribute("aria-label", `${label}, ${count} unread ${count === 1 ? "answer" : "answers"}`);
+    else this.#button.removeAttribute("aria-label");
+    this.#dispatch("unreadchange", { count });
   }
 
   /** Runs a tool for the agent. The iframe sends each call only once. */
@@ -454,14 +499,30 @@ class AgentChatElement extends HTMLElement {
     });
   }
 
-  #showTheme() {
+  /** The look that the host page has chosen, by name. An attribute takes precedence over the CSS variable. */
+  get #look() {
+    const style = getComputedStyle(this);
+    const values = LOOK.map((name) => [name, (this.getAttribute(name) ?? style.getPropertyValue(`--agent-chat-${name}`)).trim()]);
+    return Object.fromEntries(values.filter(([, value]) => value));
+  }
+
+  // Applies theme and look to the drawer, and sends them to the iframe.
+  #showTheme = () => {
     const theme = this.getAttribute("theme") ?? "";
     if (this.#panel) {
       if (theme === "light" || theme === "dark") this.#panel.dataset.theme = theme;
       else delete this.#panel.dataset.theme;
+      for (const name of LOOK) {
+        const value = this.getAttribute(name)?.trim();
+        const isValid = value && CSS.supports(name === "font" ? "font-family" : "color", value);
+        for (const part of [this.#button, this.#panel]) {
+          if (isValid) part.style.setProperty(`--agent-chat-${name}`, value);
+          else part.style.removeProperty(`--agent-chat-${name}`);
+        }
+      }
     }
-    this.#port?.postMessage({ type: "theme", theme });
-  }
+    this.#port?.postMessage({ type: "theme", theme, look: this.#look });
+  };
 
   static {
     for (const method of METHODS) {

@@ -5,6 +5,7 @@ use crate::capabilities::{all_operators, config_language};
 use crate::compose::{self, Composition, CurrentConfig};
 use crate::state::AppState;
 use admin_console::{ConfigState, ConsoleHost, ConsoleState};
+use app::context::PageSource;
 use auth::Authentication;
 use axum::Extension;
 use capability::{DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
@@ -112,6 +113,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String> {
         CurrentConfig::page_for_agent(self, caller, agent_id)
+    }
+
+    fn tasks_page(&self, caller: &Caller) -> Option<String> {
+        PageSource::tasks_page(self, caller)
     }
 
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {

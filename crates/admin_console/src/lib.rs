@@ -8,6 +8,7 @@ mod audit;
 mod chart;
 mod config_page;
 mod conversations;
+mod embed;
 mod groups;
 mod jobs;
 mod overview;
@@ -31,7 +32,7 @@ use web::openapi::ApiRouter;
 pub const CONSOLE_PATH: &str = "/admin";
 
 /// The pages of the menu. Each group has them in this order.
-const MENU: [MenuEntry; 14] = [
+const MENU: [MenuEntry; 15] = [
     MenuEntry { group: Overview, path: CONSOLE_PATH, title: "Overview" },
     MenuEntry { group: People, path: "/admin/users", title: "Users" },
     MenuEntry { group: People, path: "/admin/groups", title: "Groups" },
@@ -45,6 +46,7 @@ const MENU: [MenuEntry; 14] = [
     MenuEntry { group: Work, path: "/admin/agent-runs", title: "Agent runs" },
     MenuEntry { group: Work, path: "/admin/jobs", title: "Jobs" },
     MenuEntry { group: System, path: "/admin/config", title: "Config" },
+    MenuEntry { group: System, path: "/admin/embed", title: "Embed" },
     MenuEntry { group: System, path: "/admin/audit", title: "Audit log" },
 ];
 
@@ -68,6 +70,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
         agent_runs::routes(),
         jobs::routes(),
         config_page::routes(),
+        embed::routes(),
         audit::routes(),
     ];
     let menu = menu(&sections, sources);

@@ -22,7 +22,8 @@ pub use approval::policy::{Policy, PolicyQuery, Ruling};
 pub use approval::rules::{PolicySettings, RuleAction, RulePolicy, RuleSettings};
 pub use context::{
     Compaction, ContextInput, ContextParts, ContextSettings, ContextSize, ContextSummary, ContextTriggers,
-    MeasuredSize, PageContext, Projection, READ_RESULT_TOOL, SummarySettings, TurnBoundary,
+    EarlierHistory, EarlierMessages, MeasuredSize, PageContext, Projection, READ_RESULT_TOOL, SummarySettings,
+    TurnBoundary,
 };
 pub use contract::ReplyUsage;
 pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH};

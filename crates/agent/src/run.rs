@@ -3,8 +3,9 @@
 
 use crate::calls::execution::CallScope;
 use crate::calls::handling::CallsOutcome;
+use crate::calls::ids::ConversationCallIds;
 use crate::calls::sources;
-use crate::calls::validation::{ConversationCallIds, OfferedTools};
+use crate::calls::validation::OfferedTools;
 use crate::context::{ContextInput, MeasuredSize};
 use crate::deferral::{self, Deferral};
 use crate::limits::UsageMeter;
@@ -26,6 +27,10 @@ use tokio_util::task::AbortOnDropHandle;
 /// Runs a turn to its end. Never panics because of a tool or a model, and ends within a second
 /// after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, mut turn: TurnInput, sink: &mut S) -> RunOutcome {
+    if agent.recorder.is_some() {
+        // A recording has the whole history.
+        turn.turn_start += turn.context.complete(&mut turn.messages).await;
+    }
     let recorded = agent.recorder.as_ref().and_then(|recorder| recorder.begin(agent, &mut turn));
     let runs = recorded.as_ref().map_or(agent, |recorded| &recorded.agent);
     let outcome = run_nested(runs, turn, None, sink).await;
@@ -100,9 +105,9 @@ pub(crate) struct Run<'a> {
     pub(crate) steps: u32,
     /// The number of requests to the model in earlier runs of the turn.
     steps_before: u32,
-    loops: LoopDetector,
+    pub(crate) loops: LoopDetector,
     /// The calls of the turns before.
-    earlier_steps: EarlierSteps,
+    pub(crate) earlier_steps: EarlierSteps,
     /// Whether to warn the model about a loop before the next request.
     warns: bool,
     /// Whether a call of the last reply ends the turn: one that has run, or that the turn waits for.
@@ -177,7 +182,7 @@ impl<'a> Run<'a> {
             offer: OfferedTools::default(),
             revisions: Vec::new(),
             deferral: None,
-            ids: ConversationCallIds::from_history(&turn.messages),
+            ids: ConversationCallIds::from_history(&turn.messages).after(turn.context.earlier.clone()),
             earlier_steps: EarlierSteps::from_history(turn.messages.get(..turn.turn_start).unwrap_or(&turn.messages)),
             caller,
             has_begun: turn.messages.len() > turn.turn_start,
@@ -215,7 +220,7 @@ impl<'a> Run<'a> {
             return Ok(Ending::Waiting);
         }
         Box::pin(self.add_page_context(sink)).await?;
-        self.prune_history();
+        Box::pin(self.prune_history()).await;
         // A resumed turn has completed steps before, and the call that it waited for may have been
         // its last one.
         if self.steps_before > 0
@@ -254,6 +259,9 @@ impl<'a> Run<'a> {
             // applies to that, too.
             let is_paused = reason == FinishReason::Pause;
             let calls: Vec<_> = reply.calls.iter().map(|checked| checked.call.clone()).collect();
+            if self.judges_by_history(&calls) {
+                Box::pin(self.complete_history()).await;
+            }
             let verdict = self.loops.record(&calls, &self.earlier_steps);
             self.warns = verdict == LoopVerdict::Warn;
             let invalid = self.invalid_call(&reply);
@@ -293,10 +301,13 @@ impl<'a> Run<'a> {
         let gathered = sources::with_source_tools(self.configured, (scope, exposure), cancel, sink).await;
         let contexts;
         (self.agent, contexts) = gathered.map_err(|SinkClosed| RunFailure::Sink)?;
+        if !self.configured.routes.is_empty() {
+            self.complete_history().await;
+        }
         // Boxed: agents that call agents nest this future, and most choose nothing.
         Box::pin(self.choose_route(sink)).await?;
         self.apply_route(&contexts);
-        self.defer_tools();
+        self.defer_tools().await;
         self.compile_offer().await;
         self.offer_reading().await;
         Ok(())
@@ -307,7 +318,11 @@ impl<'a> Run<'a> {
     }
 
     /// Decides which tools are found by search. They stay so for the rest of the run.
-    fn defer_tools(&mut self) {
+    async fn defer_tools(&mut self) {
+        let agent = &self.agent;
+        if self.context.earlier.as_ref().is_some_and(|earlier| deferral::may_have_been_used(agent, earlier)) {
+            self.complete_history().await;
+        }
         let was_used = self.deferral.is_some() || deferral::was_used(&self.messages);
         self.deferral = Deferral::new(&self.agent, was_used).map(Arc::new);
         if let Some(deferral) = &self.deferral {
@@ -354,10 +369,11 @@ impl<'a> Run<'a> {
 
     /// Prunes the messages from before the turn. The messages of the turn stay, since the model
     /// needs the results of its calls.
-    fn prune_history(&mut self) {
+    async fn prune_history(&mut self) {
         // Empty messages are left out below.
         let rules = &Prune { empty_messages: EmptyMessages::Keep, ..self.agent.settings.prune.clone() };
         if *rules != Prune::default() {
+            self.complete_history().await;
             let pruned = prune::prune_before(&self.messages, self.turn_start, rules);
             // No provider accepts an empty message.
             let kept: Vec<_> = pruned.iter().map(|message| !prune::is_empty(message)).collect();

@@ -14,7 +14,7 @@ const MAX_RAW_REASON: usize = 100;
 pub struct TurnInput {
     /// The history, oldest first. It is valid except for the `pending` calls: they are in its last
     /// assistant message, and the tool message after it, if there is one, lacks their results. The
-    /// run adds them in call order.
+    /// run adds them in call order. It may begin after [other messages](ContextInput::earlier).
     pub messages: Vec<Arc<Message>>,
     /// The calls of the last assistant message that the user has decided on since, or that were
     /// interrupted.
@@ -96,7 +96,7 @@ pub struct RunOutcome {
     /// The number of requests, without those of sub-agents.
     pub steps: u32,
     /// The history with what the run added. If the run [waits](Ending::Waiting), it is valid except
-    /// for the calls in `waiting`.
+    /// for the calls in `waiting`. Messages before it that the run did not need may be missing.
     pub messages: Vec<Arc<Message>>,
     /// The calls that the user must decide on.
     pub waiting: Vec<WaitingCall>,

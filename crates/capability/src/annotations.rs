@@ -125,6 +125,10 @@ impl ToolSource for AnnotatedSource {
         self.source.revision(scope)
     }
 
+    fn reads_history(&self) -> bool {
+        self.source.reads_history()
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         self.source.note(asked)
     }

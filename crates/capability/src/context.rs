@@ -70,6 +70,10 @@ pub trait CurrentConfig: Send + Sync {
     /// Returns the page on which a user finds an agent; `None` if no page that they may open has a chat with it.
     fn page_for_agent(&self, caller: &Caller, agent_id: &str) -> Option<String>;
 
+    /// Returns the first page on which a user finds the questions of workflows; `None` if no page that they may open has
+    /// the block `WorkflowTasks`.
+    fn tasks_page(&self, caller: &Caller) -> Option<String>;
+
     /// Returns the tools of capabilities that a signed-in user can use without an agent.
     fn user_tools(&self) -> Vec<Arc<dyn Tool>>;
 

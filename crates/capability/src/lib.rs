@@ -10,6 +10,7 @@ mod quotes;
 mod running;
 mod service_tokens;
 mod status;
+mod waiting;
 
 pub use additions::{ConfigAdditions, ConfigOverlay, StoredAdditions, Written};
 pub use annotations::{annotated, annotated_source};
@@ -24,6 +25,7 @@ pub use service_tokens::{
     UserValues, VariableProblem,
 };
 pub use status::ToolServerStatus;
+pub use waiting::{FindWaiting, TellOfWaiting, Waiting, WaitingItem, WaitingKind};
 
 pub use chat::{Caller, LifecycleEvent};
 pub use settings::user_auth::{Service, SignInTokens};
@@ -104,6 +106,8 @@ pub struct Host {
     pub memories: Memories,
     /// Tokens of users for services that are called on their behalf.
     pub tokens: ServiceTokens,
+    /// What waits for people, and what tells them.
+    pub waiting: Waiting,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.

@@ -231,6 +231,7 @@ mod tests {
             libraries: Default::default(),
             memories: Default::default(),
             tokens: Default::default(),
+            waiting: Default::default(),
         };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
         let capabilities = Capabilities::start(&[panics], &host).unwrap();

@@ -30,6 +30,11 @@ pub enum LifecycleEvent {
         /// Why it ended.
         reason: EndReason,
     },
+    /// A run of an agent without a conversation waits for decisions on its calls.
+    AgentRunWaiting {
+        /// The run.
+        run_id: String,
+    },
     /// A conversation was deleted for good, with its rows in all tables.
     ConversationDeleted {
         /// The conversation.

@@ -238,7 +238,8 @@ pub struct NoteQuery<'a> {
     pub scope: &'a RunScope,
     /// The messages that the model reads: earlier ones may be summarised, and results cleared.
     pub messages: &'a [Arc<Message>],
-    /// All messages of the shown branch, or of a task.
+    /// All messages of the shown branch, or of a task. Messages that a summary covers may be missing, unless the
+    /// source [reads the history](ToolSource::reads_history).
     pub history: &'a [Arc<Message>],
 }
 
@@ -259,6 +260,12 @@ pub trait ToolSource: Send + Sync + 'static {
     /// The run compares it before each step, and asks again if it has changed.
     fn revision(&self, _scope: &RunScope) -> u64 {
         0
+    }
+
+    /// Returns whether the [notes](Self::note) depend on messages that the model does not read any more. Reading
+    /// them costs time in long conversations, and they are not read otherwise.
+    fn reads_history(&self) -> bool {
+        false
     }
 
     /// Returns what the model is told before its next step; `None` if there is nothing new. The note is

@@ -2,7 +2,9 @@
 //! worse.
 
 use crate::case::Case;
-use crate::report::shown_names;
+use crate::definition::Evaluation;
+use crate::hashes::Hashes;
+use crate::names::shown_names;
 use crate::run::results::CaseResult;
 use crate::statistics::{Estimate, bootstrap};
 use serde::{Deserialize, Serialize};
@@ -150,22 +152,28 @@ pub(crate) fn compare(before: &Means, after: &Means, seed: u64) -> (Vec<Differen
 pub struct Baseline {
     /// The name of the evaluation.
     evaluation: String,
+    /// What was asked, and how it was scored. Baselines of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Hashes::is_empty")]
+    hashes: Hashes,
     cases: Means,
 }
 
 impl Baseline {
-    /// Makes a baseline of the results of a config.
+    /// Makes a baseline of the results of a config. `cases` are those of the dataset.
     ///
     /// # Errors
     /// Something failed that says nothing about the agent, so that later runs would be compared with less.
-    pub fn new(evaluation: &str, results: &[CaseResult], config: &str) -> Result<Self, String> {
+    pub fn new(evaluation: &Evaluation, cases: &[Case], results: &[CaseResult], config: &str) -> Result<Self, String> {
         let errors = results.iter().filter(|result| result.config == config && result.is_error());
         let errors: Vec<_> = errors.map(|result| result.case.as_str()).collect();
         if !errors.is_empty() {
             let cases = shown_names("there was no answer, or a scorer failed, for", &errors);
             return Err(format!("the baseline was not changed: {cases}"));
         }
-        Ok(Self { evaluation: evaluation.to_owned(), cases: means(results, config) })
+        let means = means(results, config);
+        let compared = cases.iter().filter(|case| means.contains_key(&case.id));
+        let hashes = Hashes::new(&evaluation.scorers, compared);
+        Ok(Self { evaluation: evaluation.name.clone(), hashes, cases: means })
     }
 
     /// Checks that the baseline has some of the selected cases.
@@ -237,6 +245,16 @@ pub struct Gate {
     /// What the baseline has and the evaluation has no longer: cases of the dataset, and scorers of cases.
     /// It cannot be compared, so it could get worse unseen.
     pub missing: Vec<String>,
+    /// What is in both and not the same: cases that ask or expect something else, and scorers with other settings. Their
+    /// results say nothing about the agent.
+    pub changed: Vec<String>,
+    /// Whether the baseline is of an earlier version, which does not know what was changed.
+    pub lacks_hashes: bool,
+    /// How many cases got worse, by chance or not.
+    pub worse_cases: usize,
+    /// How many cases may be worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_worse: Option<usize>,
     /// The number of cases that are in both.
     pub compared: usize,
 }
@@ -244,6 +262,8 @@ pub struct Gate {
 /// The results that a gate checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<'a> {
+    /// The evaluation.
+    pub evaluation: &'a Evaluation,
     /// All cases of the dataset.
     pub dataset: &'a [Case],
     /// Those that were evaluated.
@@ -257,7 +277,7 @@ pub struct Checked<'a> {
 impl Gate {
     /// Checks the results of a config.
     pub fn check(checked: Checked<'_>, baseline: Option<&Baseline>, seed: u64) -> Self {
-        let Checked { dataset, selected: cases, results, config } = checked;
+        let Checked { evaluation, dataset, selected: cases, results, config } = checked;
         let now = means(results, config);
         let has_failed = |case: &&Case| case.must && now.get(&case.id).is_none_or(|case| case.passed < 1.0);
         let failed_must = cases.iter().filter(has_failed).map(|case| case.id.clone()).collect();
@@ -266,13 +286,36 @@ impl Gate {
         let (differences, changes) = compare(&baseline.cases, &now, seed);
         let worse = differences.iter().filter(|difference| difference.is_worse());
         let worse = worse.map(|difference| difference.measure.clone()).collect();
-        let missing = missing(&baseline.cases, dataset, &now);
-        Self { differences, changes, worse, failed_must, missing, compared }
+        let hashes = Hashes::new(&evaluation.scorers, dataset.iter());
+        Self {
+            worse,
+            failed_must,
+            missing: missing(&baseline.cases, dataset, &now),
+            changed: baseline.hashes.changed(&hashes),
+            lacks_hashes: baseline.hashes.is_empty(),
+            worse_cases: changes.iter().filter(|change| change.difference() < 0.0).count(),
+            max_worse: None,
+            differences,
+            changes,
+            compared,
+        }
+    }
+
+    /// Bounds how many cases may be worse than in the baseline, also by chance.
+    #[must_use]
+    pub fn with_max_worse(self, max_worse: Option<usize>) -> Self {
+        Self { max_worse, ..self }
+    }
+
+    /// Returns whether more cases are worse than may be.
+    pub fn has_too_many_worse(&self) -> bool {
+        self.max_worse.is_some_and(|max| self.worse_cases > max)
     }
 
     /// Returns whether the run passes.
     pub fn is_passed(&self) -> bool {
-        self.worse.is_empty() && self.failed_must.is_empty() && self.missing.is_empty()
+        let is_same = self.missing.is_empty() && self.changed.is_empty();
+        is_same && self.worse.is_empty() && self.failed_must.is_empty() && !self.has_too_many_worse()
     }
 }
 

@@ -2,13 +2,25 @@
 
 use crate::document::from_value;
 use crate::scorer::Scorer;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The longest id of a case in characters.
 const MAX_ID: usize = 200;
 /// The most messages of a case.
 const MAX_TURNS: usize = 50;
+/// The keys of `expected` that tell what a person has said of an answer.
+const RATED_KEYS: [&str; 2] = ["disliked", "rubric"];
+
+/// An answer to a case that a person has rated: it shows whether judges agree with people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rated {
+    /// The text of the answer, as the person has read it.
+    pub answer: String,
+    /// Whether the person liked it.
+    pub liked: bool,
+}
 
 /// A case: what the user says, and what is expected of the answer.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,6 +50,9 @@ pub struct Case {
     /// Scorers of this case, beside those of the evaluation.
     #[serde(default)]
     pub scorers: Vec<Scorer>,
+    /// An earlier answer with the rating of a person. Scorers do not see it.
+    #[serde(default)]
+    pub rated: Option<Rated>,
 }
 
 impl Case {
@@ -62,6 +77,18 @@ impl Case {
         })
     }
 
+    /// Returns what judges of the rated answer see of it: nothing that tells what the person has said. That is in the
+    /// tags of a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
+    pub(crate) fn to_value_without_rating(&self, rated: &Rated) -> Value {
+        let mut expected = self.expected.clone();
+        if let Value::Object(fields) = &mut expected {
+            let tells =
+                |key: &str, value: &Value| RATED_KEYS.contains(&key) || value.as_str() == Some(rated.answer.as_str());
+            fields.retain(|key, value| !tells(key, value));
+        }
+        json!({ "id": self.id, "input": self.input, "expected": expected })
+    }
+
     /// Returns the problems of its values, each with the key.
     pub(crate) fn problems(&self) -> Vec<(String, String)> {
         let mut problems = Vec::new();
@@ -71,6 +98,9 @@ impl Case {
         if self.input.is_empty() || self.input.len() > MAX_TURNS || self.input.iter().any(|text| text.trim().is_empty())
         {
             problems.push(("/input".to_owned(), format!("the input needs 1 to {MAX_TURNS} texts, none of them empty")));
+        }
+        if self.rated.as_ref().is_some_and(|rated| rated.answer.trim().is_empty()) {
+            problems.push(("/rated/answer".to_owned(), "the rated answer is empty".to_owned()));
         }
         for (index, scorer) in self.scorers.iter().enumerate() {
             problems.extend(

@@ -2,7 +2,8 @@
 
 use crate::case::texts;
 use serde::de::{DeserializeOwned, Error};
-use serde::{Deserialize, Deserializer};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// The key that refers to a value of the case.
@@ -17,7 +18,7 @@ pub(crate) enum CaseValue<T> {
 }
 
 /// A text or a list of texts.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Texts(#[serde(deserialize_with = "texts")] pub(crate) Vec<String>);
 
 impl<T: DeserializeOwned + Clone> CaseValue<T> {
@@ -61,6 +62,19 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for CaseValue<T> {
             Some(Value::String(path)) => Ok(Self::OfCase(path.clone())),
             Some(_) => Err(D::Error::custom("`_case` needs a path, such as `expected.article`")),
             None => T::deserialize(value).map(Self::Fixed).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for CaseValue<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(value) => value.serialize(serializer),
+            Self::OfCase(path) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry(CASE, path)?;
+                map.end()
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::keep::keep_answer;
 use crate::report::report;
 use crate::service::{NewExperiment, Service};
-use crate::store::{self, CaseRow, Dataset, Experiment};
+use crate::store::{self, CaseRow, Dataset, Experiment, NewVerdict, Verdict};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -36,6 +36,7 @@ pub(crate) fn routes() -> ApiRouter<Service> {
         .post("/api/admin/experiments/{id}/stop", stop, "Stop an experiment")
         .post("/api/admin/experiments/{id}/continue", go_on, "Continue an experiment that is not complete")
         .post("/api/admin/experiments/{id}/decision", decide, "Decide about an experiment")
+        .put("/api/admin/experiments/{id}/verdict", give_verdict, "Say whether an answer of an experiment is good")
 }
 
 /// Datasets.
@@ -262,6 +263,9 @@ struct ExperimentDetail {
     experiment: Experiment,
     /// The report, as `chatwright eval --json` prints it.
     report: Value,
+    /// What people say of the answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    verdicts: Vec<Verdict>,
 }
 
 async fn experiment(
@@ -270,9 +274,11 @@ async fn experiment(
     Path(id): Path<String>,
 ) -> Result<Json<ExperimentDetail>, HttpError> {
     let experiment = service.experiment(&id).await?;
-    let report = report(&experiment, service.results(&id).await?).await.map_err(|_| busy())?;
+    let kept = service.results(&id).await?;
+    let verdicts = kept.verdicts.clone();
+    let report = report(&experiment, kept).await.map_err(|_| busy())?;
     let report = serde_json::to_value(report).unwrap_or_default();
-    Ok(Json(ExperimentDetail { experiment, report }))
+    Ok(Json(ExperimentDetail { experiment, report, verdicts }))
 }
 
 async fn stop(admin: Admin, State(service): State<Service>, Path(id): Path<String>) -> Result<NoContent, HttpError> {
@@ -321,5 +327,33 @@ async fn decide(
 ) -> Result<NoContent, HttpError> {
     let body = valid_json(sent)?;
     service.decide(&admin, &id, (body.is_adopted, body.note), body.replaces).await?;
+    Ok(NoContent)
+}
+
+/// What the administrator says of an answer. It replaces what they have said of it before.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct VerdictBody {
+    /// The config of the result.
+    config: String,
+    /// Its case.
+    case: String,
+    /// Its repetition, from 0.
+    #[serde(default)]
+    repeat: u32,
+    /// Whether the answer is good. Without it, the verdict is withdrawn.
+    liked: Option<bool>,
+    /// The conversation of the answer that was read. If the result has another answer by now, nothing is stored (409).
+    conversation_id: Option<String>,
+}
+
+async fn give_verdict(
+    admin: Admin,
+    State(service): State<Service>,
+    Path(id): Path<String>,
+    sent: SentJson<VerdictBody>,
+) -> Result<NoContent, HttpError> {
+    let VerdictBody { config, case, repeat, liked, conversation_id } = valid_json(sent)?;
+    service.give_verdict(&admin, &id, NewVerdict { config, case, repeat, liked, conversation_id }).await?;
     Ok(NoContent)
 }

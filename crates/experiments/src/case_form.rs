@@ -50,7 +50,12 @@ impl CaseForm {
         let mut expected = case.get("expected").and_then(Value::as_object).cloned().unwrap_or_default();
         let before = known.map(Self::of_case).unwrap_or_default();
         case.insert("id".to_owned(), self.id.trim().into());
-        case.insert("input".to_owned(), messages(&self.input).into());
+        let input = messages(&self.input);
+        if input != messages(&before.input) {
+            // The rated answer was an answer to something else.
+            case.remove("rated");
+        }
+        case.insert("input".to_owned(), input.into());
         set(&mut expected, "says", lines(&self.says).into());
         set(&mut expected, "avoids", lines(&self.avoids).into());
         // Calls with arguments have no field, and stay while the names are the same.
@@ -138,10 +143,14 @@ mod tests {
         let full = json!({
             "id": "a", "input": ["one\ntwo", "three"], "metadata": { "x": 1 }, "must": true, "split": "test", "tags": ["t"],
             "expected": { "says": ["30 days"], "tools": [{ "name": "search", "arguments": { "q": 1 } }], "reference": "r" },
+            "rated": { "answer": "r", "liked": true },
         });
         check(full.clone(), |_| {}, full);
         check(
-            json!({ "id": "a", "input": "one", "must": true, "expected": { "says": "x", "tools": [{ "name": "search" }] } }),
+            json!({
+                "id": "a", "input": "one", "must": true, "expected": { "says": "x", "tools": [{ "name": "search" }] },
+                "rated": { "answer": "r", "liked": true },
+            }),
             |form| {
                 form.input = "one\r\n---\r\ntwo\r\n".to_owned();
                 form.says = String::new();

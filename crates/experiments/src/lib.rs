@@ -12,7 +12,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use service::{KeepError, keep_results};
+pub use service::{KeepError, KeptCaseAnswer, answers_of_dataset, keep_results};
 
 use agent::RunRecorder;
 use capability::{Capability, Context, Definition, Job};

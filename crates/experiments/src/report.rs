@@ -1,7 +1,7 @@
 //! What results say. The intervals of many results take seconds to compute, so that is done on threads of its own.
 
-use crate::store::{ConfigSummary, Experiment, KeptResults, MeasureSummary};
-use evaluation::{CaseResult, Estimate, Estimates, Finished, Gate, Report};
+use crate::store::{ConfigSummary, Experiment, KeptResults, MeasureSummary, Verdict};
+use evaluation::{CaseResult, Estimate, Estimates, Finished, Gate, PersonVerdict, Report};
 use offload::{Busy, Pool};
 use std::sync::LazyLock;
 
@@ -52,15 +52,26 @@ fn summarized(configs: &[String], finished: &Finished) -> Vec<ConfigSummary> {
     report.configs.iter().map(config).collect()
 }
 
-/// Returns the report about an experiment; of two configs it has their comparison.
+/// Returns the report about an experiment; of two configs it has their comparison. Judges are compared with people.
 ///
 /// # Errors
 /// Too many reports wait already.
 pub(crate) async fn report(experiment: &Experiment, kept: KeptResults) -> Result<Report, Busy> {
     let (name, configs) = (experiment.name.clone(), experiment.configs.clone());
     let known = estimates(&experiment.summary);
-    let finished = Finished { results: kept.results, comparisons: kept.comparisons };
-    REPORTS.run(move |_| Report::with_estimates(&name, &configs, &finished, Gate::default(), SEED, &known)).await
+    let KeptResults { results, comparisons, verdicts } = kept;
+    let verdicts: Vec<_> = verdicts.into_iter().map(person_verdict).collect();
+    let finished = Finished { results, comparisons };
+    let work = REPORTS.run(move |_| {
+        let report = Report::with_estimates(&name, &configs, &finished, Gate::default(), SEED, &known);
+        report.with_verdicts(&finished.results, &verdicts)
+    });
+    work.await
+}
+
+fn person_verdict(verdict: Verdict) -> PersonVerdict {
+    let Verdict { config, case, repeat, liked, .. } = verdict;
+    PersonVerdict { config, case, repeat, liked }
 }
 
 /// Returns the estimates of a summary that is stored, so that they are not computed again.

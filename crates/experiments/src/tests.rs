@@ -1,7 +1,7 @@
 //! The tables, on each kind of database.
 
 use crate::keep;
-use crate::store::{self, Ending, Experiment, NewCase, Put, ResultRow, Settings, State};
+use crate::store::{self, Ending, Experiment, Given, NewCase, NewVerdict, Put, ResultRow, Settings, State};
 use ::store::sql::query;
 use ::store::{Schema, Store};
 use evaluation::CaseResult;
@@ -289,6 +289,60 @@ async fn withdrawing_consent_deletes_unmasked_cases_and_their_results() {
             .await
             .unwrap();
         assert!(store::experiment(&store, "e").await.unwrap().is_none(), "experiments go with their dataset");
+        store.close().await;
+    }
+}
+
+/// Stores what somebody says of the answer to the case `x`, which they have read in a conversation.
+async fn say(store: &Store, person: &'static str, liked: Option<bool>, conversation: &str) -> Given {
+    let new = NewVerdict {
+        config: "a".to_owned(),
+        case: "x".to_owned(),
+        repeat: 0,
+        liked,
+        conversation_id: Some(conversation.to_owned()),
+    };
+    let by = (person.to_owned(), 7);
+    store.write(move |db| Box::pin(async move { store::give_verdict(db, "e", by, new).await })).await.unwrap()
+}
+
+#[tokio::test]
+async fn verdicts_are_about_the_answer_that_was_read() {
+    for store in stores().await {
+        add_dataset(&store).await;
+        let new = experiment("e", State::Running);
+        store.write(move |db| Box::pin(async move { store::insert(db, &new).await })).await.unwrap();
+        assert_eq!(say(&store, "admin", Some(true), "c").await, Given::Gone, "there is no result yet");
+        append(&store, vec![(result("x", false), "ada".to_owned()), (result("y", true), String::new())]).await;
+        let said = async || {
+            let all = store::results(&store, "e").await.unwrap().verdicts;
+            assert_eq!(store::results_of_case(&store, "e", "x").await.unwrap().verdicts, all);
+            assert!(store::results_of_case(&store, "e", "y").await.unwrap().verdicts.is_empty());
+            all.iter().map(|verdict| format!("{} {}", verdict.person, verdict.liked)).collect::<Vec<_>>()
+        };
+        assert_eq!(say(&store, "admin", Some(true), "c").await, Given::Stored);
+        assert_eq!(say(&store, "bob", Some(true), "c").await, Given::Stored);
+        assert_eq!(said().await, ["admin true", "bob true"]);
+        // Each person has one verdict, which they can change and withdraw.
+        assert_eq!(say(&store, "admin", Some(false), "c").await, Given::Stored);
+        assert_eq!(say(&store, "bob", None, "c").await, Given::Stored);
+        assert_eq!(said().await, ["admin false"]);
+
+        // The case is evaluated again: nobody has read the new answer yet.
+        let ResultRow::Result(mut again, recording) = result("x", true) else { panic!("it is a result") };
+        again.conversation_id = "d".to_owned();
+        append(&store, vec![(ResultRow::Result(again, recording), "ada".to_owned())]).await;
+        assert_eq!(said().await, Vec::<String>::new());
+        assert_eq!(say(&store, "bob", Some(true), "c").await, Given::Replaced);
+        assert_eq!(say(&store, "bob", Some(true), "d").await, Given::Stored);
+        assert_eq!(said().await, ["bob true"]);
+
+        // Verdicts go with the result, here since the case is not in the dataset.
+        store.write(|db| Box::pin(async move { store::delete_orphaned(db, "e").await })).await.unwrap();
+        assert_eq!(say(&store, "bob", Some(true), "d").await, Given::Gone);
+        let count = query("SELECT count(*) AS verdicts FROM experiment_verdicts");
+        let row = store.read(|db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await.unwrap();
+        assert_eq!(row.try_get::<i64>("verdicts").unwrap(), 0);
         store.close().await;
     }
 }

@@ -4,8 +4,9 @@ use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
 use crate::store;
+use crate::waiting::{self, WaitingRef};
 use ::store::StoreError;
-use capability::Context;
+use capability::{Context, Waiting};
 use egress::{Clients, retry_after};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, NewJob, OnPending, Outcome};
 use serde::{Deserialize, Serialize};
@@ -43,8 +44,11 @@ pub(crate) struct EndedAnswer {
 pub(crate) struct PushJob {
     /// The browser.
     pub(crate) subscription_id: String,
-    /// The answer that it is about; `None` for a test.
+    /// The answer that it is about.
     pub(crate) about: Option<EndedAnswer>,
+    /// What waits, if it is about that. Without both, it is a test.
+    #[serde(default)]
+    pub(crate) waiting: Option<WaitingRef>,
 }
 
 /// Returns the job that checks a conversation later. A job that waits already begins to wait anew.
@@ -54,15 +58,16 @@ pub(crate) fn check_later(owner: &str, ended: &EndedAnswer, after: Duration) -> 
 }
 
 /// Returns the handlers of the jobs.
-pub(crate) fn handlers(context: &Context) -> [Handler; 2] {
+pub(crate) fn handlers(context: &Context, waiting: &Waiting) -> [Handler; 2] {
     let (for_check, for_send, clients) = (context.clone(), context.clone(), Clients::default());
+    let waiting = waiting.clone();
     let check = Handler::new(CHECK_UNREAD, move |job, ended| {
         let context = for_check.clone();
         async move { check_unread(&context, &job, ended).await }
     });
     let send = Handler::new(SEND, move |job, sending| {
-        let (context, clients) = (for_send.clone(), clients.clone());
-        async move { send(&context, &clients, &job, sending).await }
+        let (context, waiting, clients) = (for_send.clone(), waiting.clone(), clients.clone());
+        async move { send((&context, &waiting), &clients, &job, sending).await }
     });
     [check, send]
 }
@@ -80,7 +85,7 @@ async fn check_unread(context: &Context, job: &JobContext, ended: EndedAnswer) -
         Box::pin(async move {
             for browser in browsers {
                 let key = format!("{}:{}", browser.id, ended.conversation_id);
-                let sending = PushJob { subscription_id: browser.id, about: Some(ended.clone()) };
+                let sending = PushJob { subscription_id: browser.id, about: Some(ended.clone()), waiting: None };
                 jobs.enqueue_in(db, SEND.job(&sending).owner(&owner).key(key)).await?;
             }
             Ok(())
@@ -104,17 +109,28 @@ pub(crate) fn is_unseen(found: &ConversationSummary) -> bool {
     !found.running && (found.unread || found.waiting)
 }
 
-async fn send(context: &Context, clients: &Clients, job: &JobContext, sending: PushJob) -> Result<Outcome, JobError> {
+async fn send(
+    (context, waiting): (&Context, &Waiting),
+    clients: &Clients,
+    job: &JobContext,
+    sending: PushJob,
+) -> Result<Outcome, JobError> {
     let config = context.current.config();
     let Some(settings) = config.section::<Notifications>() else { return Ok(Outcome::DONE) };
     let Some(browser) = store::find(&context.store, &sending.subscription_id).await? else {
         return Ok(Outcome::DONE);
     };
-    let message = match &sending.about {
-        None => Message::new(Cause::Test, "Chatwright", None, "test".to_owned(), "/account/notifications".to_owned()),
+    let message = match (&sending.about, &sending.waiting) {
+        (None, None) => {
+            Message::new(Cause::Test, "Chatwright", None, "test".to_owned(), "/account/notifications".to_owned())
+        }
         // They may have read it since, or the browser may belong to another user.
-        Some(_) if job.owner() != Some(&browser.owner) => return Ok(Outcome::DONE),
-        Some(ended) => match unseen(context, &browser.owner, &ended.conversation_id).await? {
+        _ if job.owner() != Some(&browser.owner) => return Ok(Outcome::DONE),
+        (_, Some(about)) => match waiting::message(context, waiting, settings, &browser.owner, about).await? {
+            Some(message) => message,
+            None => return Ok(Outcome::DONE),
+        },
+        (Some(ended), None) => match unseen(context, &browser.owner, &ended.conversation_id).await? {
             Some(found) => answer_message(&config, settings, ended, &found),
             None => return Ok(Outcome::DONE),
         },

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod agent_runs;
 mod deliver;
 mod email;
 mod message;
@@ -11,9 +12,11 @@ mod service;
 mod store;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use ::store::StoreError;
-use capability::{Capability, Context, Definition, Host, Job};
+use agent_runs::WaitingRuns;
+use capability::{Capability, Context, Definition, Host, Job, WaitingKind};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use deliver::EndedAnswer;
@@ -23,6 +26,7 @@ use section::Notifications;
 use service::Service;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use waiting::{Teller, tell_later};
 use web::openapi::ApiRouter;
 use wire::api::Outcome;
 
@@ -30,7 +34,12 @@ use wire::api::Outcome;
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<Notifications>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(NotificationCapability { host: host.clone(), pace: RwLock::default() }))),
+    start: Some(|host| {
+        let pace = Arc::<RwLock<Paces>>::default();
+        host.waiting.provide(Arc::new(WaitingRuns));
+        host.waiting.tell_with(Arc::new(Teller { jobs: host.jobs.clone(), pace: pace.clone() }));
+        Ok(Arc::new(NotificationCapability { host: host.clone(), pace }))
+    }),
     ..Definition::new("notifications")
 };
 
@@ -46,7 +55,7 @@ struct Paces {
 /// The capability of a running server.
 struct NotificationCapability {
     host: Host,
-    pace: RwLock<Paces>,
+    pace: Arc<RwLock<Paces>>,
 }
 
 impl NotificationCapability {
@@ -56,6 +65,17 @@ impl NotificationCapability {
 
     fn paces(&self) -> Paces {
         *self.pace.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues the job that tells people of a run that waits.
+    fn tell_of_run(&self, run_id: &str) {
+        let Some(after) = self.paces().browsers else { return };
+        let (jobs, job) = (self.host.jobs.clone(), tell_later(WaitingKind::AgentRun, run_id, after));
+        tokio::spawn(async move {
+            if let Err(error) = jobs.enqueue(job).await {
+                tracing::error!(%error, "people are not told of a run that waits for them");
+            }
+        });
     }
 }
 
@@ -91,9 +111,12 @@ impl Capability for NotificationCapability {
         self.paces().browsers.map(|_| (page::PATH, page::TITLE))
     }
 
-    /// Checks the conversation some time after an answer. If the server is killed right after the
-    /// answer, there is no notification.
+    /// Checks the conversation some time after an answer, and a run some time after it has begun to wait. If the server
+    /// is killed right after that, there is no notification.
     fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::AgentRunWaiting { run_id } = event {
+            return self.tell_of_run(run_id);
+        }
         let LifecycleEvent::RunEnded { conversation_id, user_id, outcome, .. } = event else { return };
         let Paces { browsers, email } = self.paces();
         let Some(after) = browsers.filter(|_| *outcome != Outcome::Stopped) else { return };
@@ -116,6 +139,8 @@ impl Capability for NotificationCapability {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        deliver::handlers(context).into_iter().chain(email::deliver::handlers(context)).map(Job::handler).collect()
+        let waiting = &self.host.waiting;
+        let of_answers = deliver::handlers(context, waiting).into_iter().chain([waiting::handler(context, waiting)]);
+        of_answers.chain(email::deliver::handlers(context, waiting)).map(Job::handler).collect()
     }
 }

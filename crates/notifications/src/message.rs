@@ -44,6 +44,10 @@ pub(crate) enum Cause {
     Failed,
     /// A call waits for a decision, or a question for an answer.
     Waiting,
+    /// A workflow asks a question that the user may answer.
+    Task,
+    /// A trigger of a workflow of the user was paused because its runs have failed.
+    PausedTrigger,
     /// The user tries whether notifications arrive.
     Test,
 }
@@ -65,21 +69,24 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Creates a message. `sender` is the name of the agent; `title` that of the conversation, if
-    /// it may be shown.
+    /// Creates a message. `sender` is the name of the agent or of the workflow; `title` that of the conversation, of the
+    /// question or of the trigger, if it may be shown.
     pub(crate) fn new(cause: Cause, sender: &str, title: Option<&str>, tag: String, url: String) -> Self {
         let body = match cause {
             Cause::Answered => "An answer is there.",
             Cause::Failed => "The answer broke off.",
             Cause::Waiting => "A decision is needed to go on.",
+            Cause::Task => "A question waits for your answer.",
+            Cause::PausedTrigger => "A trigger was paused: its runs have failed.",
             Cause::Test => "Notifications arrive in this browser.",
         };
-        Self { title: cut_title(sender, title), body, tag, url, is_urgent: cause == Cause::Waiting }
+        let is_urgent = matches!(cause, Cause::Waiting | Cause::Task);
+        Self { title: cut_title(sender, title), body, tag, url, is_urgent }
     }
 }
 
-/// Names a conversation by its agent and, if it may be shown, its title: at most [`MAX_TITLE`] characters, with hidden
-/// characters made visible.
+/// Names a conversation by its agent, or what a workflow waits for by the workflow, and, if it may be shown, by its
+/// title: at most [`MAX_TITLE`] characters, with hidden characters made visible.
 pub(crate) fn cut_title(sender: &str, title: Option<&str>) -> String {
     let name = match title.map(str::trim).filter(|title| !title.is_empty()) {
         Some(title) => format!("{sender}: {title}"),
@@ -178,6 +185,12 @@ mod tests {
         check(Cause::Answered, None, ("Helper", "An answer is there."));
         check(Cause::Failed, Some("  "), ("Helper", "The answer broke off."));
         check(Cause::Waiting, Some("Refund of 80 €"), ("Helper: Refund of 80 €", "A decision is needed to go on."));
+        check(Cause::Task, None, ("Helper", "A question waits for your answer."));
+        check(
+            Cause::PausedTrigger,
+            Some("nightly"),
+            ("Helper: nightly", "A trigger was paused: its runs have failed."),
+        );
         check(Cause::Failed, Some("pay \u{202e}001"), ("Helper: pay [U+202E]001", "The answer broke off."));
         let long = Message::new(Cause::Answered, "é", Some(&"é".repeat(500)), String::new(), String::new());
         assert_eq!(long.title.chars().count(), MAX_TITLE + 1);

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use settings::Text;
 use url::Url;
 
-/// Notifications in the browsers of users, also when no page is open: an answer is there, or a call
-/// waits for a decision. Signed-in users switch them on at `/account/notifications`. Without this
+/// Notifications in the browsers of users, also when no page is open: an answer is there, a call waits for a
+/// decision, a workflow asks something, or a trigger was paused. Signed-in users switch them on at `/account/notifications`. Without this
 /// section there are none.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -16,13 +16,14 @@ pub(crate) struct Notifications {
     /// The address at which push services reach the operator when something is wrong:
     /// `mailto:ops@example.com` or that of a page. They require it.
     pub(crate) contact: Text,
-    /// The time in seconds for which an answer stays unread before there is a notification.
+    /// The time in seconds for which an answer stays unread, or a question of a workflow unanswered, before there is
+    /// a notification.
     /// Default: 15.
     #[serde(default = "default_after")]
     #[schemars(range(min = 1, max = 3600))]
     pub(crate) after_seconds: u32,
-    /// Whether notifications have the title of the conversation. They can be read on a locked
-    /// screen, and by the next user of the browser. Default: false.
+    /// Whether notifications have the title of the conversation, or the question of the workflow. They can be read on
+    /// a locked screen, and by the next user of the browser. Default: false.
     #[serde(default)]
     pub(crate) show_titles: bool,
     /// The most browsers of a user. With another one, the oldest is removed. Default: 10.

@@ -158,7 +158,7 @@ impl Service {
         self.settings()?;
         let browsers = store::list(&self.context.store, owner).await.map_err(from_store_error)?;
         for browser in &browsers {
-            let sending = PushJob { subscription_id: browser.id.clone(), about: None };
+            let sending = PushJob { subscription_id: browser.id.clone(), about: None, waiting: None };
             let job = SEND.job(&sending).owner(owner).key(format!("{}:test", browser.id));
             self.jobs.enqueue(job).await.map_err(from_store_error)?;
         }

@@ -56,6 +56,10 @@ const LIST: &str = select!("WHERE owner = $1 ORDER BY created_at DESC, id DESC")
 const FIND: &str = select!("WHERE id = $1");
 const HAS: &str = "SELECT 1 FROM push_subscriptions WHERE owner = $1 LIMIT 1";
 
+const OWNERS: &str = "
+    SELECT owner FROM push_subscriptions UNION SELECT owner FROM notification_emails WHERE confirmed_at IS NOT NULL
+    ORDER BY owner LIMIT $1";
+
 /// A browser has one subscription for a site: the last user who subscribes gets the notifications.
 const FORGET: &str = "DELETE FROM push_subscriptions WHERE endpoint = $1";
 
@@ -86,6 +90,15 @@ pub(crate) async fn list(store: &Store, owner: &str) -> Result<Vec<Subscription>
 pub(crate) async fn has_any(store: &Store, owner: &str) -> Result<bool, StoreError> {
     let find = sql::query(HAS).bind(owner.to_owned());
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.is_some()) })).await
+}
+
+/// Returns the users who get notifications, by id, at most `most`.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn owners(store: &Store, most: u32) -> Result<Vec<String>, StoreError> {
+    let list = sql::query_scalar::<String>(OWNERS).bind(most);
+    store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
 }
 
 /// Returns a browser of any user, for sending.

@@ -212,6 +212,10 @@ impl ToolSource for StoppingSource {
         })
     }
 
+    fn reads_history(&self) -> bool {
+        self.inner.reads_history()
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         self.inner.note(asked)
     }

@@ -17,4 +17,4 @@ mod wrap;
 pub use self::capability::DEFINITION;
 pub use self::observe::{Observer, RecordingHandler};
 pub use self::replays::{NewReplay, keep_replay};
-pub use self::store::{MAX_LISTED, RecordingSummary, TABLES, find, list, purge};
+pub use self::store::{MAX_LISTED, RecordingSummary, TABLES, find, find_of_answer, list, purge};

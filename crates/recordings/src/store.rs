@@ -65,6 +65,13 @@ const FIND: &str = "
     WHERE c.deleted_at IS NULL AND c.expires_at IS NULL AND (r.run_id = $1 OR r.conversation_id = $1)
     ORDER BY r.recorded_at, r.run_id LIMIT $2";
 
+/// The runs that have written an answer: several, if the user was asked meanwhile.
+const FIND_OF_ANSWER: &str = "
+    SELECT r.conversation_id, r.header, r.blobs, r.entries
+    FROM recordings r JOIN conversations c ON c.id = r.conversation_id JOIN runs ON runs.id = r.run_id
+    WHERE c.deleted_at IS NULL AND c.expires_at IS NULL AND r.conversation_id = $1 AND runs.message_id = $2
+    ORDER BY r.recorded_at, r.run_id LIMIT $3";
+
 const BLOBS: &str = "SELECT id, value FROM recording_blobs WHERE conversation_id = $1";
 
 /// The newest time at which the recordings since then exceed a size. Those of one time count
@@ -176,11 +183,28 @@ fn summary(row: &Row) -> Result<RecordingSummary, StoreError> {
 /// # Errors
 /// The database failed, or has a recording that this version cannot read.
 pub async fn find(store: &Store, id: &str) -> Result<Vec<Recording>, StoreError> {
-    let id = id.to_owned();
+    load(store, sql::query(FIND).bind(id.to_owned()).bind(MAX_LISTED)).await
+}
+
+/// Returns the recordings of the runs that have written an answer, oldest first; none if there is none.
+///
+/// # Errors
+/// As of [`find`].
+pub async fn find_of_answer(
+    store: &Store,
+    conversation_id: &str,
+    message_id: &str,
+) -> Result<Vec<Recording>, StoreError> {
+    let find = sql::query(FIND_OF_ANSWER).bind(conversation_id.to_owned()).bind(message_id.to_owned());
+    load(store, find.bind(MAX_LISTED)).await
+}
+
+/// Returns the recordings that a statement finds, which are of one conversation.
+async fn load(store: &Store, find: sql::Query) -> Result<Vec<Recording>, StoreError> {
     store
         .read(move |db| {
             Box::pin(async move {
-                let rows = sql::query(FIND).bind(id).bind(MAX_LISTED).fetch_all(&mut *db).await?;
+                let rows = find.fetch_all(&mut *db).await?;
                 let Some(first) = rows.first() else { return Ok(Vec::new()) };
                 let conversation: String = first.try_get("conversation_id")?;
                 let blobs = blobs(db, conversation).await?;

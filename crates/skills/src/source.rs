@@ -29,6 +29,10 @@ impl ToolSource for SkillSource {
         Box::pin(std::future::ready(Ok(SourceTools { context, ..SourceTools::default() })))
     }
 
+    fn reads_history(&self) -> bool {
+        true
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         let NoteQuery { messages, history, .. } = asked;
         Box::pin(std::future::ready(in_use::note(&self.skills, messages, history)))

@@ -69,33 +69,59 @@ impl StoredContext {
     }
 }
 
-/// Returns the context of a run. `history` are the messages before the run's own `message`, and
-/// `ends` the number of the prompt's messages up to the end of each. `page` is what the user's page
+/// The messages before a history, which the newest summary covers.
+#[derive(Clone, Copy, Debug)]
+pub struct CoveredContext<'a> {
+    /// The id of the newest of them.
+    pub through: &'a str,
+    /// Those of them that say which results are cleared or shortened, oldest first.
+    pub cleared: &'a [UiMessage],
+}
+
+/// Returns the id of the newest message that the summary of a message covers; `None` if it has no summary.
+pub fn summarized_through(message: &UiMessage) -> Option<String> {
+    StoredContext::from_branch([message]).summary.map(|summary| summary.through_message_id)
+}
+
+/// Returns the context of a run. `history` are the messages before the run's own `message`, without those that are
+/// `covered`, and `ends` the number of the prompt's messages up to the end of each. `page` is what the user's page
 /// contains.
-pub fn input(history: &[UiMessage], message: &UiMessage, ends: &[usize], page: Option<&str>, now: i64) -> ContextInput {
-    let stored = StoredContext::from_branch(history.iter().chain([message]));
+pub fn input(
+    covered: Option<CoveredContext<'_>>,
+    history: &[UiMessage],
+    message: &UiMessage,
+    ends: &[usize],
+    page: Option<&str>,
+    now: i64,
+) -> ContextInput {
+    let cleared = covered.iter().flat_map(|covered| covered.cleared);
+    let stored = StoredContext::from_branch(cleared.chain(history).chain([message]));
     let boundaries = history.windows(2).zip(ends).filter(|(pair, _)| pair[1].role == Role::User);
     let boundaries = boundaries.map(|(pair, end)| TurnBoundary { at: *end, message_id: pair[0].id.clone() }).collect();
     let rests = stored.rests(now);
-    let mut begin = 0;
+    let (mut begin, mut covers_earlier) = (0, false);
     let summary = stored.summary.as_ref().and_then(|summary| {
+        if covered.is_some_and(|covered| covered.through == summary.through_message_id) {
+            covers_earlier = true;
+            return Some(ContextSummary { text: summary.text.clone(), covers: 0 });
+        }
         let at = history.iter().position(|message| message.id == summary.through_message_id)?;
         let covers = *ends.get(at)?;
         begin = at + 1;
         Some(ContextSummary { text: summary.text.clone(), covers })
     });
     let StoredContext { cleared_through, shortened_through, .. } = stored;
-    let projection = Projection { summary, cleared_through, shortened_through };
+    let projection = Projection { summary, cleared_through, shortened_through, covers_earlier };
     let page = page.map(|text| {
         let known = newest_page(history[begin..].iter().chain([message]));
         PageContext { text: text.to_owned(), is_known: known == Some(text) }
     });
     let measured = measured(history.iter().chain([message]));
-    ContextInput { projection, boundaries, rests, page, measured, compaction: None }
+    ContextInput { projection, earlier: None, boundaries, rests, page, measured, compaction: None }
 }
 
 /// Returns the size of the newest request whose tokens the provider has counted.
-fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<MeasuredSize> {
+pub fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<MeasuredSize> {
     messages.rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
         let metadata = MessageMetadata::from_message(message);
         let parts: ContextParts = serde_json::from_value(metadata.context_parts?).ok()?;

@@ -27,7 +27,12 @@ fn data(exposure: &Exposure) -> Value {
 /// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
 /// mark, since an interrupted reply has none.
 pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
-    let mut seen = Exposure::default();
+    after(Exposure::default(), messages).into()
+}
+
+/// Returns the exposure of messages after others with this exposure.
+pub fn after<'a>(before: Exposure, messages: impl IntoIterator<Item = &'a UiMessage>) -> Exposure {
+    let mut seen = before;
     for part in messages.into_iter().flat_map(|message| &message.parts) {
         let untrusted = match part {
             UiPart::Data(data) if data.kind == EXPOSURE => {
@@ -43,7 +48,17 @@ pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Expo
         };
         seen.untrusted = seen.untrusted.or(untrusted);
     }
-    seen.into()
+    seen
+}
+
+/// Returns false if a message changes nothing in what was seen before. `contains` says whether the message's JSON contains a
+/// text; it may say so of a text that is not there.
+pub fn may_add(seen: &Exposure, contains: impl Fn(&str) -> bool) -> bool {
+    let is_private_open = seen.private.is_none();
+    let is_untrusted_open = seen.untrusted.is_none();
+    // A call that the provider has run, and a source that it has named, count without a mark.
+    let is_unmarked = || contains("\"providerExecuted\"") || contains("\"source-");
+    (is_private_open || is_untrusted_open) && contains(EXPOSURE) || is_untrusted_open && is_unmarked()
 }
 
 /// Marks a message whose run was interrupted as exposed to both private data and text from outside:

@@ -33,7 +33,17 @@ pub fn to_prompt_with_ends<'a>(
     messages: impl IntoIterator<Item = &'a UiMessage>,
     pending: impl Fn(&ToolPart) -> bool,
 ) -> (Vec<Arc<Message>>, Vec<usize>) {
-    let (mut prompt, mut answer, mut ends) = (Vec::new(), None, Vec::new());
+    to_prompt_after(None, messages, pending)
+}
+
+/// Converts the end of a branch, as [`to_prompt_with_ends`] converts a whole one. `answer` is the [open
+/// answer](open_answer) of the messages before it.
+pub fn to_prompt_after<'a>(
+    mut answer: Option<&'a UiMessage>,
+    messages: impl IntoIterator<Item = &'a UiMessage>,
+    pending: impl Fn(&ToolPart) -> bool,
+) -> (Vec<Arc<Message>>, Vec<usize>) {
+    let (mut prompt, mut ends) = (Vec::new(), Vec::new());
     let mut messages = messages.into_iter().peekable();
     while let Some(message) = messages.next() {
         let next_is_compaction = messages.peek().is_some_and(|next| context::is_compaction(next));
@@ -53,6 +63,23 @@ pub fn to_prompt_with_ends<'a>(
         ends.push(prompt.len());
     }
     (prompt.into_iter().map(Arc::new).collect(), ends)
+}
+
+/// Returns the newest answer that the user has not replied to, of messages with the newest one first.
+pub fn open_answer(newest_first: impl IntoIterator<Item = UiMessage>) -> Option<UiMessage> {
+    let mut next_is_compaction = false;
+    for message in newest_first {
+        let is_compaction = context::is_compaction(&message);
+        match message.role {
+            _ if is_compaction => {}
+            Role::User if next_is_compaction => {}
+            Role::System => {}
+            Role::User => return None,
+            Role::Assistant => return Some(message),
+        }
+        next_is_compaction = is_compaction;
+    }
+    None
 }
 
 /// Adds a user message. `answer` is the one before it: without a note about an incomplete one, a

@@ -3,11 +3,12 @@
 use crate::active::{ActiveTrigger, ActiveTriggers};
 use crate::decision::{Decision, decide};
 use crate::host::Host;
-use crate::store::{self, DeliveryOutcome, NewDelivery, StateRow};
+use crate::store::{self, DeliveryOutcome, KeptRequest, NewDelivery, StateRow};
+use crate::waiting::waiting_id;
 use ::store::sql::Db;
 use ::store::{AuditEntry, Store, StoreError, append_audit};
 use auth::audit_row;
-use bytes::Bytes;
+use capability::{Waiting, WaitingKind};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fmt;
@@ -26,6 +27,8 @@ pub(crate) struct Triggers {
     pub(crate) store: Store,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) active: ActiveTriggers,
+    /// What tells people of triggers that are paused because of failures.
+    pub(crate) waiting: Waiting,
     pub(crate) clock: Clock,
 }
 
@@ -36,17 +39,22 @@ pub(crate) struct Incoming {
     pub(crate) key: String,
     /// The value of `_event`.
     pub(crate) event: Value,
-    /// Whether an administrator has sent it, who may do so while the trigger is paused.
-    pub(crate) test_by: Option<AuditedTest>,
-    /// The body of the request with its media type.
-    pub(crate) body: Option<(Option<String>, Bytes)>,
+    /// The administrator who has sent it, who may do so while the trigger is paused.
+    pub(crate) by: Option<ByAdministrator>,
+    /// The request, for a webhook.
+    pub(crate) request: Option<KeptRequest>,
     /// The workflows whose runs led to it, from the first one.
     pub(crate) causes: Vec<String>,
 }
 
-/// The audit entry of a test, which is stored with the delivery.
+/// What an administrator does.
 #[derive(Clone, Debug)]
-pub(crate) struct AuditedTest(pub(crate) AuditEntry);
+pub(crate) struct ByAdministrator {
+    /// The audit entry, which is stored with the delivery.
+    pub(crate) entry: AuditEntry,
+    /// Whether it is a test, and not a delivery that has come before.
+    pub(crate) is_test: bool,
+}
 
 /// The outcome of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,9 +108,9 @@ impl Triggers {
             },
             other => other,
         };
-        let (host, trigger) = (self.host.clone(), trigger.clone());
+        let (host, waiting, trigger) = (self.host.clone(), self.waiting.clone(), trigger.clone());
         let delivered = self.store.write(move |db| {
-            Box::pin(async move { store_delivery(db, &*host, &trigger, incoming, decision, now).await })
+            Box::pin(async move { store_delivery(db, (&*host, &waiting), &trigger, incoming, decision, now).await })
         });
         delivered.await
     }
@@ -128,8 +136,7 @@ impl Triggers {
             outcome,
             detail: Some(shortened(cause)),
             run_id: None,
-            content_type: None,
-            body: None,
+            request: None,
         };
         let write = self.store.write(move |db| {
             Box::pin(async move {
@@ -152,23 +159,25 @@ impl Triggers {
 
 async fn store_delivery(
     db: &mut Db,
-    host: &dyn Host,
+    (host, waiting): (&dyn Host, &Waiting),
     trigger: &ActiveTrigger,
     incoming: Incoming,
     decision: Decision,
     now: i64,
 ) -> Result<Delivered, StoreError> {
-    let Incoming { key, test_by, body, causes, .. } = incoming;
-    let is_test = test_by.is_some();
+    let Incoming { key, by, request, causes, .. } = incoming;
+    let is_by_sender = by.is_none();
     let state = store::ensure(db, &trigger.key, &trigger.subject(), now).await?;
-    if state.paused_at.is_some() && !is_test {
+    if state.paused_at.is_some() && is_by_sender {
         return Ok(Delivered::Paused);
     }
-    // A service sends a webhook again when somebody has mended what kept it from starting a run. Ticks and events come
-    // from several servers at once, and count once.
-    let is_sent_again = body.is_some() && store::forget_unstarted(db, &trigger.key, &key).await?;
+    // A service or an administrator sends a webhook again when somebody has mended what kept it from starting a run.
+    // Ticks and events come from several servers at once, and count once.
+    let is_sent_again = request.is_some() && store::is_unstarted(db, &trigger.key, &key).await?;
     if !is_sent_again && store::is_known(db, &trigger.key, &key).await? {
-        store::count_repeat(db, &trigger.key).await?;
+        if is_by_sender {
+            store::count_repeat(db, &trigger.key).await?;
+        }
         return Ok(Delivered::Repeated);
     }
     let id = uuid::Uuid::now_v7().to_string();
@@ -194,32 +203,34 @@ async fn store_delivery(
             }
         }
     };
-    let (content_type, body) = body.map_or((None, None), |(content_type, body)| (content_type, Some(body)));
+    if is_sent_again {
+        store::forget_unstarted(db, &trigger.key, &key).await?;
+    }
     let new = NewDelivery {
         id: id.clone(),
         trigger: trigger.key.clone(),
         key,
         received_at: now,
-        is_test,
+        is_test: by.as_ref().is_some_and(|by| by.is_test),
         outcome,
         detail: detail.clone(),
         run_id: run_id.clone(),
-        content_type,
-        body,
+        request,
     };
     store::insert_delivery(db, new).await?;
-    if outcome == DeliveryOutcome::Failed && !is_test {
-        count_failure(db, trigger, detail.as_deref().unwrap_or_default(), now).await?;
+    if outcome == DeliveryOutcome::Failed && is_by_sender {
+        count_failure(db, waiting, trigger, detail.as_deref().unwrap_or_default(), now).await?;
     }
-    if let Some(AuditedTest(entry)) = test_by {
+    if let Some(ByAdministrator { entry, .. }) = by {
         append_audit(db, vec![entry]).await?;
     }
     Ok(Delivered::Stored { id, outcome, detail, run_id })
 }
 
-/// Counts a failure, and tells the operators if the trigger is paused because of it.
+/// Counts a failure, and tells the operators and the author of the workflow if the trigger is paused because of it.
 pub(crate) async fn count_failure(
     db: &mut Db,
+    waiting: &Waiting,
     trigger: &ActiveTrigger,
     cause: &str,
     now: i64,
@@ -235,7 +246,8 @@ pub(crate) async fn count_failure(
         "a trigger is paused because its runs have failed five times in a row"
     );
     let about = json!({ "workflowId": workflow, "triggerId": name, "cause": cause });
-    append_audit(db, vec![audit_row(&trigger.key.user_id(), "admin:trigger_paused_itself", "", about)]).await
+    append_audit(db, vec![audit_row(&trigger.key.user_id(), "admin:trigger_paused_itself", "", about)]).await?;
+    waiting.begins(db, WaitingKind::PausedTrigger, &waiting_id(&trigger.key)).await
 }
 
 /// Returns a message as it is stored.

@@ -83,7 +83,7 @@ async fn deliver_new(
             triggers.leave_out(trigger, key, DeliveryOutcome::Filtered, &cause).await?;
             continue;
         }
-        let incoming = Incoming { key, event: data, test_by: None, body: None, causes };
+        let incoming = Incoming { key, event: data, by: None, request: None, causes };
         if triggers.deliver(trigger, incoming).await? == Delivered::Full {
             return Ok(None);
         }

@@ -13,14 +13,16 @@ mod store;
 mod tests;
 mod ticks;
 mod upkeep;
+mod waiting;
 
 use active::ActiveTriggers;
-use capability::{Capability, Context, Definition, Job};
+use capability::{Capability, Context, Definition, Job, Waiting};
 use config::{Config, ConnectionType};
 use engine::Triggers;
 use host::WorkflowHost;
 use jiff::Timestamp;
 use std::sync::Arc;
+use waiting::PausedTriggers;
 use web::admin::Section;
 use web::openapi::ApiRouter;
 use workflow_definition::WebhookSender;
@@ -29,7 +31,10 @@ use workflow_definition::WebhookSender;
 pub const DEFINITION: Definition = Definition {
     connections: &[ConnectionType::of::<WebhookSender>()],
     tables: Some(store::TABLES),
-    start: Some(|_| Ok(Arc::new(TriggerCapability::default()))),
+    start: Some(|host| {
+        host.waiting.provide(Arc::new(PausedTriggers));
+        Ok(Arc::new(TriggerCapability { active: ActiveTriggers::default(), waiting: host.waiting.clone() }))
+    }),
     ..Definition::new("triggers")
 };
 
@@ -42,9 +47,9 @@ pub async fn count_paused(store: &::store::Store) -> Result<i64, ::store::StoreE
 }
 
 /// The capability of a running server.
-#[derive(Default)]
 struct TriggerCapability {
     active: ActiveTriggers,
+    waiting: Waiting,
 }
 
 impl TriggerCapability {
@@ -53,6 +58,7 @@ impl TriggerCapability {
             store: context.store.clone(),
             host: Arc::new(WorkflowHost(context.clone())),
             active: self.active.clone(),
+            waiting: self.waiting.clone(),
             clock: Arc::new(Timestamp::now),
         }
     }

@@ -35,6 +35,7 @@ async fn end(triggers: &Triggers, delivery: Delivery, outcome: RunEnd) -> Result
     };
     let Delivery { id, trigger: key, is_test, .. } = delivery;
     let (active, now) = (triggers.active.get(&key.workflow_id, &key.trigger_id), triggers.now());
+    let waiting = triggers.waiting.clone();
     let write = triggers.store.write(move |db| {
         Box::pin(async move {
             let is_first = store::end_delivery(db, &id, outcome, detail.clone()).await?;
@@ -42,7 +43,7 @@ async fn end(triggers: &Triggers, delivery: Delivery, outcome: RunEnd) -> Result
                 _ if !is_first || is_test => Ok(()),
                 (DeliveryOutcome::Done, _) => store::clear_failures(db, &key).await,
                 (DeliveryOutcome::Failed, Some(active)) => {
-                    count_failure(db, &active, detail.as_deref().unwrap_or_default(), now).await
+                    count_failure(db, &waiting, &active, detail.as_deref().unwrap_or_default(), now).await
                 }
                 _ => Ok(()),
             }

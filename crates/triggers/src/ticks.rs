@@ -82,7 +82,7 @@ impl Ticker {
         for tick in &due.ticks {
             let is_late = now.duration_since(*tick) > GRACE;
             let event = json!({ "scheduledAt": tick.to_string(), "late": is_late });
-            let incoming = Incoming { key: tick.to_string(), event, test_by: None, body: None, causes: Vec::new() };
+            let incoming = Incoming { key: tick.to_string(), event, by: None, request: None, causes: Vec::new() };
             match self.triggers.deliver(trigger, incoming).await? {
                 Delivered::Full => {
                     let (workflow, name) = (&trigger.key.workflow_id, &trigger.key.trigger_id);

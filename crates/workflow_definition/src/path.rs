@@ -11,6 +11,8 @@ const MAX_LENGTH: usize = 500;
 pub struct ValuePath<'t> {
     /// `input`, `user`, `error`, a step's id, or the name of an item.
     pub root: &'t str,
+    /// The keys that it reads of that, each within the one before, up to the first part that is no plain key.
+    pub keys: Vec<&'t str>,
     query: Option<JsonPath>,
     /// Whether it selects at most one value.
     is_singular: bool,
@@ -47,7 +49,7 @@ impl<'t> ValuePath<'t> {
             false => Some(JsonPath::parse(&format!("${rest}")).map_err(|error| error.to_string())?),
         };
         let is_singular = !outside.contains(['*', '?', ':', ',']) && !outside.contains("..");
-        Ok(Self { root, query, is_singular })
+        Ok(Self { root, keys: leading_keys(rest), query, is_singular })
     }
 
     /// Returns what the path selects: one value or `null`, or a list if it may select several.
@@ -59,6 +61,30 @@ impl<'t> ValuePath<'t> {
             false => found.into_iter().cloned().collect(),
         }
     }
+}
+
+/// Returns the keys at the beginning of a query.
+fn leading_keys(query: &str) -> Vec<&str> {
+    let (mut keys, mut rest) = (Vec::new(), query);
+    while let Some((key, after)) = leading_key(rest) {
+        keys.push(key);
+        rest = after;
+    }
+    keys
+}
+
+/// Returns the key at the beginning of a query, `.key`, `['key']` or `["key"]`, and the rest of the query.
+fn leading_key(query: &str) -> Option<(&str, &str)> {
+    for (open, close) in [("['", "']"), ("[\"", "\"]")] {
+        if let Some(quoted) = query.strip_prefix(open) {
+            let (key, after) = quoted.split_once(close)?;
+            return (!key.contains(['\\', '\'', '"'])).then_some((key, after));
+        }
+    }
+    let named = query.strip_prefix('.')?;
+    let (key, after) = named.split_at(named.find(['.', '[']).unwrap_or(named.len()));
+    let is_plain = !key.is_empty() && !key.contains(|c: char| c == '*' || c.is_whitespace());
+    is_plain.then_some((key, after))
 }
 
 /// Returns the text without quoted names.
@@ -104,6 +130,22 @@ mod tests {
         check("$.a..b..c", costly);
         check("$.a[?@.b == $.c]", costly);
         check("$.a[?@[?@.b]]", costly);
+    }
+
+    #[test]
+    fn keys_are_known_up_to_the_first_part_that_selects() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(ValuePath::parse(text).unwrap().keys, expected, "{text}");
+        };
+        check("$.a", &[]);
+        check("$.a.b.c", &["b", "c"]);
+        check("$.a['b c'][\"d\"].e", &["b c", "d", "e"]);
+        check("$.a.b[0].c", &["b"]);
+        check("$.a.b[*]", &["b"]);
+        check("$.a.*", &[]);
+        check("$.a..b", &[]);
+        check("$.a['b','c']", &[]);
+        check("$.a[?@.b > 1].c", &[]);
     }
 
     proptest! {

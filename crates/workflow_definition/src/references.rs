@@ -21,6 +21,8 @@ pub enum Place {
 pub struct Reference<'v> {
     /// What it refers to.
     pub target: Target<'v>,
+    /// The keys that it reads of that, each within the one before, as far as they are written out.
+    pub keys: Vec<&'v str>,
     /// The place of the part in the value.
     pub place: Vec<Place>,
 }
@@ -32,8 +34,10 @@ pub enum Target<'v> {
     Step(&'v str),
     /// The item of a loop by its name, or its index.
     Item(&'v str),
-    /// A path into the input or the user, which every step has.
-    Given,
+    /// The input of the run.
+    Input,
+    /// A path into the user of the run.
+    User,
     /// A path that begins with the id of a step or the name of an item.
     Path(&'v str),
     /// The error of a step.
@@ -66,21 +70,19 @@ fn visit<'v>(value: &'v Value, place: &mut Vec<Place>, found: &mut Vec<Reference
     if let Some((name, argument)) = operator(value)
         && reads_by_name(name)
     {
-        if let Some(target) = operator_target(name_outside_functions(name), argument) {
+        if let Some((target, keys)) = operator_target(name_outside_functions(name), argument) {
             let place = place.iter().cloned().chain([Place::Key(name.to_owned())]).collect();
-            found.push(Reference { target, place });
+            found.push(Reference { target, keys, place });
         }
         return;
     }
     match value {
         Value::String(text) if is_path(text) => {
-            let target = match ValuePath::parse(text) {
-                Ok(path) if matches!(path.root, "input" | "user") => Target::Given,
-                Ok(path) if path.root == "error" => Target::Error,
-                Ok(path) => Target::Path(path.root),
-                Err(_) => Target::InvalidPath(text),
+            let (target, keys) = match ValuePath::parse(text) {
+                Ok(path) => (path_target(path.root), path.keys),
+                Err(_) => (Target::InvalidPath(text), Vec::new()),
             };
-            found.push(Reference { target, place: place.clone() });
+            found.push(Reference { target, keys, place: place.clone() });
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
@@ -100,15 +102,26 @@ fn visit<'v>(value: &'v Value, place: &mut Vec<Place>, found: &mut Vec<Reference
     }
 }
 
-fn operator_target<'v>(name: &str, argument: &'v Value) -> Option<Target<'v>> {
+fn path_target(root: &str) -> Target<'_> {
+    match root {
+        "input" => Target::Input,
+        "user" => Target::User,
+        "error" => Target::Error,
+        root => Target::Path(root),
+    }
+}
+
+/// Returns what an operator refers to, and the keys that it reads of that.
+fn operator_target<'v>(name: &str, argument: &'v Value) -> Option<(Target<'v>, Vec<&'v str>)> {
     if let Some(language) = ExpressionLanguage::from_operator(name) {
-        return Some(Target::Source(language, argument.as_str()?));
+        return Some((Target::Source(language, argument.as_str()?), Vec::new()));
     }
     match (name, argument) {
-        ("_step", Value::String(key)) => Some(Target::Step(first_name(key))),
-        ("_step", _) => Some(Target::AllSteps),
-        ("_item", Value::String(key)) => Some(Target::Item(first_name(key))),
-        ("_error", _) => Some(Target::Error),
+        ("_step", Value::String(key)) => Some((Target::Step(first_name(key)), key.split('.').skip(1).collect())),
+        ("_step", _) => Some((Target::AllSteps, Vec::new())),
+        ("_input", Value::String(key)) => Some((Target::Input, key.split('.').collect())),
+        ("_item", Value::String(key)) => Some((Target::Item(first_name(key)), Vec::new())),
+        ("_error", _) => Some((Target::Error, Vec::new())),
         _ => None,
     }
 }
@@ -126,18 +139,20 @@ mod tests {
     #[test]
     fn references_are_found_with_their_places() {
         let value = json!({
-            "a": { "_step": "one.total" },
+            "a": { "_step": "one.total.0" },
             "b": ["$.two.rows", { "_if": { "test": { "_item": "row.x" }, "then": "$.input.n", "else": "$.a b" } }],
             "c": { "_template": "$.not {{ step.three }}" },
+            "d": { "_input": "n.m" },
         });
         let seen: Vec<_> = references(&value).into_iter().map(|found| format!("{found:?}")).collect();
         insta::assert_snapshot!(seen.join("\n"), @r#"
-        Reference { target: Step("one"), place: [Key("a"), Key("_step")] }
-        Reference { target: Path("two"), place: [Key("b"), Index(0)] }
-        Reference { target: Item("row"), place: [Key("b"), Index(1), Key("_if"), Key("test"), Key("_item")] }
-        Reference { target: Given, place: [Key("b"), Index(1), Key("_if"), Key("then")] }
-        Reference { target: InvalidPath("$.a b"), place: [Key("b"), Index(1), Key("_if"), Key("else")] }
-        Reference { target: Source(Template, "$.not {{ step.three }}"), place: [Key("c"), Key("_template")] }
+        Reference { target: Step("one"), keys: ["total", "0"], place: [Key("a"), Key("_step")] }
+        Reference { target: Path("two"), keys: ["rows"], place: [Key("b"), Index(0)] }
+        Reference { target: Item("row"), keys: [], place: [Key("b"), Index(1), Key("_if"), Key("test"), Key("_item")] }
+        Reference { target: Input, keys: ["n"], place: [Key("b"), Index(1), Key("_if"), Key("then")] }
+        Reference { target: InvalidPath("$.a b"), keys: [], place: [Key("b"), Index(1), Key("_if"), Key("else")] }
+        Reference { target: Source(Template, "$.not {{ step.three }}"), keys: [], place: [Key("c"), Key("_template")] }
+        Reference { target: Input, keys: ["n", "m"], place: [Key("d"), Key("_input")] }
         "#);
     }
 }

@@ -16,19 +16,20 @@ mod store;
 mod stored;
 mod triggered;
 mod value;
+mod waiting;
 
 pub use awaited::{ReportedEvent, report_event};
 pub use conversation::Commands;
 pub use counts::{count_failed, count_undecided, workflow_ids};
 pub use triggered::{
-    RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, check_input, ends, start_in, trigger_quotas,
+    RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow, author, check_input, ends, start_in, trigger_quotas,
     trigger_user_id, triggered_workflows,
 };
 pub use workflow_definition::{
     CronTrigger, EventTrigger, Trigger, TriggerKind, TriggerQuota, TriggerRights, WebhookSender, WebhookTrigger,
 };
 
-use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job};
+use capability::{AgentTools, Capability, ConfigAdditions, Context, Definition, Job, Waiting};
 use chat::LifecycleEvent;
 use config::{Config, SectionType};
 
@@ -38,6 +39,7 @@ use service::Runs;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stored::WorkflowEditors;
+use waiting::WaitingTasks;
 use web::admin::{MenuCount, Section};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
@@ -73,7 +75,8 @@ pub const DEFINITION: Definition = Definition {
     }),
     start: Some(|host| {
         let runs = Runs { store: host.store.clone(), jobs: host.jobs.clone() };
-        Ok(Arc::new(WorkflowRuns { runs, context: OnceLock::new() }))
+        host.waiting.provide(Arc::new(WaitingTasks));
+        Ok(Arc::new(WorkflowRuns { runs, waiting: host.waiting.clone(), context: OnceLock::new() }))
     }),
     ..Definition::new("workflows")
 };
@@ -81,6 +84,8 @@ pub const DEFINITION: Definition = Definition {
 /// The capability of a running server.
 struct WorkflowRuns {
     runs: Runs,
+    /// What tells people of questions.
+    waiting: Waiting,
     /// Set when the server mounts its routes.
     context: OnceLock<Context>,
 }
@@ -97,7 +102,7 @@ impl Capability for WorkflowRuns {
     }
 
     fn console(&self, context: &Context) -> Option<Section> {
-        Some(console::section(context.clone()))
+        Some(console::section(context.clone(), self.waiting.clone()))
     }
 
     fn menu_counts(&self, context: &Context) -> BoxFuture<'static, anyhow::Result<Vec<MenuCount>>> {
@@ -117,7 +122,7 @@ impl Capability for WorkflowRuns {
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {
-        let host = Arc::new(engine::ContextHost(context.clone()));
+        let host = Arc::new(engine::ContextHost(context.clone(), self.waiting.clone()));
         let advance = engine::handler(host.clone());
         let runs = Runs::from(context);
         let (for_events, for_reminders) = (context.clone(), runs.clone());

@@ -3,6 +3,7 @@
 use crate::engine::wake;
 use crate::input;
 use crate::store::{self, NewRun, RunCaller, RunState};
+use crate::stored;
 use ::store::sql::Db;
 use ::store::{Store, StoreError};
 use config::Config;
@@ -67,6 +68,17 @@ pub enum RunEnd {
 /// Returns the id of the user to whom the runs of a trigger belong. Ids of other users contain no `:`.
 pub fn trigger_user_id(workflow_id: &str, trigger_id: &str) -> String {
     format!("trigger:{workflow_id}/{trigger_id}")
+}
+
+/// Returns the user who has saved the definition of a workflow; `None` for one of the config's files.
+///
+/// # Errors
+/// The database failed.
+pub async fn author(store: &Store, config: &Config, workflow_id: &str) -> Result<Option<String>, StoreError> {
+    if stored::in_config(config, workflow_id).is_some() {
+        return Ok(None);
+    }
+    Ok(stored::find(store, workflow_id).await?.map(|definition| definition.author))
 }
 
 /// Returns whether a user id is that of a trigger.

@@ -10,11 +10,13 @@ mod doctor;
 mod evaluate;
 mod export;
 mod import;
+mod init;
 mod migrate;
 mod probe;
 mod provider_reply;
 mod recordings;
 mod replay;
+mod replayed_dataset;
 mod schema;
 mod serve;
 
@@ -39,6 +41,8 @@ pub(crate) struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write a config to start from: one agent on one page, with the built-in demo model.
+    Init(init::InitArguments),
     /// Run the server, with a config or with the built-in demo.
     Serve(serve::ServeArguments),
     /// Check a config and report each problem as file:line:column.
@@ -169,6 +173,7 @@ pub(crate) async fn run(arguments: CommandLine, site: Site) -> ExitCode {
     let filter = if matches!(arguments.command, Command::Eval(_)) { logs::WARNINGS } else { logs::DEFAULT_FILTER };
     logs::init(arguments.log_format, filter);
     match arguments.command {
+        Command::Init(arguments) => init::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,

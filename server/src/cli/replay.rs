@@ -2,7 +2,7 @@
 
 use super::diagnostics::valid_or_printed;
 use super::provider_reply::ProviderReplyArguments;
-use super::{ConfigArgument, DatabaseArgument, fail};
+use super::{ConfigArgument, DatabaseArgument, fail, replayed_dataset};
 use crate::Site;
 use crate::capabilities::database_schema;
 use crate::compose::{self, LoadSummary, ReplayedConfig};
@@ -13,28 +13,22 @@ use recordings::NewReplay;
 use recordings::format::{AnyFile, Entry, Recording};
 use recordings::replay::{Options, Replayed, Replies, ToolMode, replay};
 use recordings::report::{
-    Comparison, Finding, JsonReport, Kind, Style, compare, imported_turn, junit, mark_unstable, terminal,
+    Comparison, DatasetReport, Finding, JsonReport, Kind, RecordedCase, Style, compare, imported_turn, junit,
+    mark_unstable, terminal,
 };
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read, Write, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Store;
 use tokio_util::sync::CancellationToken;
 
-/// What is said of a file of cases.
-const DATASET: &str = "`{}` has the cases of a dataset, not recordings; `chatwright eval` compares two configs on \
-    them: `chatwright eval {} --config a.yaml --config b.yaml`";
-/// How much of the first line is read to find that out, in bytes.
-const MAX_LINE: u64 = 1 << 20;
-
 /// The arguments of `chatwright replay`.
 #[derive(clap::Args)]
 pub(crate) struct ReplayArguments {
-    /// Id of a recorded run or conversation, a file of `chatwright run export` or `chatwright run import`, or the
-    /// streamed reply of a model provider.
-    #[arg(value_name = "RUN|FILE")]
+    /// Id of a recorded run or conversation, a file of `chatwright run export` or `chatwright run import`, the
+    /// streamed reply of a model provider, or a dataset of the database, whose cases were kept from recorded conversations.
+    #[arg(value_name = "RUN|FILE|DATASET")]
     run: String,
     #[command(flatten)]
     config: ConfigArgument,
@@ -174,7 +168,7 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
         is_live || arguments.allow_effects.is_empty(),
         "`--allow-effects` needs `--tools live`: with other values of `--tools` no tool runs"
     );
-    let recorded = read(arguments, site).await?;
+    let (recorded, cases) = read(arguments, site).await?;
     let same_config = arguments.against.is_none() && arguments.model.is_none();
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
     let (config, version) = build(path, arguments.model.as_deref(), &recorded, site).await?;
@@ -216,21 +210,23 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
     if arguments.keep {
         keep(arguments, replays).await?;
     }
-    report(arguments, &recorded, &comparisons)
+    report(arguments, (&recorded, &cases), &comparisons)
 }
 
-/// Reads the recordings of a file or of the database. For the reply of a provider, the agent of the config makes one.
-async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Recording>> {
+/// Reads the recordings of a file or of the database; of a dataset with its cases. For the reply of a provider, the agent of
+/// the config makes one.
+async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<(Vec<Recording>, Vec<RecordedCase>)> {
     let path = Path::new(&arguments.run);
     if path.is_file() {
-        anyhow::ensure!(!is_dataset(path), "{}", DATASET.replace("{}", &arguments.run));
-        return match arguments.provider.read(path)? {
-            AnyFile::Recordings(recordings) => Ok(recordings),
+        replayed_dataset::check_file(path)?;
+        let recordings = match arguments.provider.read(path)? {
+            AnyFile::Recordings(recordings) => recordings,
             AnyFile::Reply(reply) => {
                 let (config, version) = build(arguments.config.path.as_deref(), None, &[], site).await?;
-                Ok(vec![arguments.provider.record(&reply, &config, &version).await?])
+                vec![arguments.provider.record(&reply, &config, &version).await?]
             }
         };
+        return Ok((recordings, Vec::new()));
     }
     let is_data = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "csv");
     anyhow::ensure!(
@@ -239,25 +235,17 @@ async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Vec<Rec
         arguments.run
     );
     let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
-    let found = recordings::find(&store, &arguments.run).await?;
-    store.close().await;
     let run = &arguments.run;
+    let found = match recordings::find(&store, run).await? {
+        none if none.is_empty() => replayed_dataset::read(&store, run).await?,
+        found => (found, Vec::new()),
+    };
+    store.close().await;
     anyhow::ensure!(
-        !found.is_empty(),
-        "`{run}` is neither a file nor a recorded run; `chatwright run list` lists them"
+        !found.0.is_empty(),
+        "`{run}` is neither a file nor a recorded run, nor a dataset with cases; `chatwright run list` lists the runs"
     );
     Ok(found)
-}
-
-/// Returns whether a file has the cases of a dataset instead of recordings.
-fn is_dataset(path: &Path) -> bool {
-    let first = || {
-        let mut line = Vec::new();
-        let read = File::open(path).and_then(|file| BufReader::new(file).take(MAX_LINE).read_until(b'\n', &mut line));
-        read.ok().and_then(|_| serde_json::from_slice::<serde_json::Value>(&line).ok())
-    };
-    path.extension().is_some_and(|ending| ending == "csv")
-        || first().is_some_and(|line| line.get("input").is_some() && line.get("type").is_none())
 }
 
 /// Checks the names of tools that are to run: a misspelt one would run nothing without a word.
@@ -363,7 +351,12 @@ async fn repetitions(
 }
 
 /// Prints and writes the report; returns whether nothing was found that fails.
-fn report(arguments: &ReplayArguments, recorded: &[Recording], comparisons: &[Comparison]) -> anyhow::Result<bool> {
+fn report(
+    arguments: &ReplayArguments,
+    (recorded, cases): (&[Recording], &[RecordedCase]),
+    comparisons: &[Comparison],
+) -> anyhow::Result<bool> {
+    let dataset = (!cases.is_empty()).then(|| DatasetReport::new(cases, comparisons));
     let fails =
         |finding: &Finding| !finding.unstable && arguments.fail_on.iter().any(|fail_on| fail_on.applies_to(finding));
     let passed = !comparisons.iter().flat_map(Comparison::findings).any(fails);
@@ -371,14 +364,16 @@ fn report(arguments: &ReplayArguments, recorded: &[Recording], comparisons: &[Co
         std::fs::write(path, junit(comparisons, &fails)).with_context(|| path.display().to_string())?;
     }
     let text = if arguments.json {
-        serde_json::to_string_pretty(&JsonReport::new(comparisons, passed))? + "\n"
+        let report = JsonReport { dataset: dataset.as_ref(), ..JsonReport::new(comparisons, passed) };
+        serde_json::to_string_pretty(&report)? + "\n"
     } else {
         let has_colours = is_coloured(stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
         let style = if has_colours { Style::Colour } else { Style::Plain };
         let turn = |recording| imported_turn(recording).map(|turn| turn + "\n").unwrap_or_default();
         let reports = recorded.iter().zip(comparisons);
         let reports = reports.map(|(recording, comparison)| turn(recording) + &terminal(comparison, style));
-        reports.collect::<Vec<_>>().join("\n")
+        let totals = dataset.map(|dataset| format!("\n{}", dataset.in_words())).unwrap_or_default();
+        reports.collect::<Vec<_>>().join("\n") + &totals
     };
     // The reader of a pipe may have closed it early, which is no error.
     let _ = stdout().write_all(text.as_bytes());

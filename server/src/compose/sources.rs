@@ -36,6 +36,7 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         libraries: Default::default(),
         memories: Default::default(),
         tokens: Default::default(),
+        waiting: Default::default(),
     };
     let capabilities = match Capabilities::start(definitions(), &host) {
         Ok(capabilities) => capabilities,

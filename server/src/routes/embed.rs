@@ -63,8 +63,9 @@ pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) ->
 pub(crate) async fn outer_frame(
     State(state): State<AppState>,
     Query(EmbedQuery { host }): Query<EmbedQuery>,
+    request: Request,
 ) -> Response {
-    if let Some(refused) = reject_unlisted_site(&state, &host) {
+    if let Some(refused) = reject_unlisted_site(&state, &host, &Credentials::from_request(&request)) {
         return refused;
     }
     let body = document(
@@ -82,10 +83,10 @@ pub(crate) async fn chat_frame(
     Query(EmbedQuery { host }): Query<EmbedQuery>,
     request: Request,
 ) -> Response {
-    if let Some(refused) = reject_unlisted_site(&state, &host) {
+    let sent = Credentials::from_request(&request);
+    if let Some(refused) = reject_unlisted_site(&state, &host, &sent) {
         return refused;
     }
-    let sent = Credentials::from_request(&request);
     let (parts, body) = request.into_parts();
     let entry = Form::<EmbedCredentials>::from_request(Request::from_parts(parts.clone(), body), &()).await;
     let known = match entry {
@@ -132,10 +133,11 @@ async fn authenticate(
     Ok((known.caller, visitor))
 }
 
-/// Refuses sites that the config does not list. Such a site cannot display the message, so it is
-/// logged as well.
-fn reject_unlisted_site(state: &AppState, host: &str) -> Option<Response> {
-    if state.composition.current.authentication().may_embed(host) {
+/// Refuses sites that the config does not list, except this server itself, whose console shows a preview. Such a site
+/// cannot display the message, so it is logged as well.
+fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Option<Response> {
+    let authentication = state.composition.current.authentication();
+    if authentication.may_embed(host) || authentication.origin(sent).is_some_and(|own| own == host) {
         return None;
     }
     tracing::warn!(site = host, "a site that is not listed in `embed.origins` tried to embed a chat");

@@ -1,5 +1,6 @@
 //! Checks that the configs in `examples/` are valid.
 
+use crate::docs::Everything;
 use config::{ConnectionKind, ProcessEnv, render};
 use server::config_language;
 use std::path::Path;
@@ -40,4 +41,18 @@ fn examples_are_valid() {
     check("invoices", &["home", "approvals"], &[]);
     check("skills", &["home"], &[]);
     check("support", &["support"], &["search_articles", "delete_article"]);
+    check("starter", &["home"], &[]);
+}
+
+/// Checks the connections and agents that the starter config has as comments.
+#[test]
+fn alternatives_of_the_starter_config_are_valid() {
+    let starter = include_str!("../../../examples/starter/chatwright.yaml");
+    let text = starter.replace("\n  # - {", "\n  - {");
+    let (config, warnings) = config_language()
+        .read_embedded(&[("chatwright.yaml", &text)], &Everything)
+        .outcome
+        .unwrap_or_else(|errors| panic!("{}", render(&errors)));
+    assert_eq!(render(&warnings), "");
+    assert_eq!((config.connections.len(), config.agents.len()), (5, 5));
 }

@@ -1,6 +1,6 @@
 //! `chatwright eval`, as a process.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -111,7 +111,15 @@ fn evaluation_is_reported() {
     check(&["--cases", "hello"], 1, "the answer does not contain “Goodbye”");
     check(&["--gate", "baseline.json", "--update-baseline"], 0, "## Failed (1)");
     check(&["--gate", "baseline.json"], 0, "No case has changed.");
+    folder.write("cases.jsonl", CASES);
+    check(
+        &["--gate", "baseline.json"],
+        1,
+        "Changed since the baseline (`--update-baseline` accepts that):\n\n- the case `hello`",
+    );
+    check(&["--max-worse", "1"], 2, "--gate <FILE>");
     folder.write("cases.jsonl", &CASES.replace("\"Hello!\"", "\"Goodbye\",\"must\":true"));
+    check(&["--gate", "baseline.json", "--max-worse", "0"], 1, "Cases that must pass and have failed: `hello`");
     check(&["--gate", "baseline.json"], 1, "Cases that must pass and have failed: `hello`");
     folder.write("cases.jsonl", &CASES.replace("\"hello\"", "\"other\""));
     check(&["--gate", "baseline.json"], 1, "- the case `hello`");
@@ -202,6 +210,26 @@ fn killed_evaluation_continues() {
     folder.write("cases.jsonl", CASES);
     let (code, _, said) = folder.run(&["--resume", "results.jsonl"]);
     assert!(code == 2 && said.contains("of another evaluation"), "{said}");
+}
+
+/// The judge of the config gives each answer 4 of 5, also the one that the person disliked.
+#[test]
+fn judges_are_compared_with_people() {
+    let folder = Folder::new();
+    let rated = |id: &str, liked: bool| {
+        let rated = json!({ "answer": "Hello!", "liked": liked });
+        format!("{}\n", json!({ "id": id, "input": "hello", "expected": "Hello!", "rated": rated }))
+    };
+    folder.write("cases.jsonl", &(rated("good", true) + &rated("bad", false)));
+    let (code, out, said) = folder.run(&[]);
+    assert_eq!(code, 0, "{out}{said}");
+    let expected = "\
+- `judge` agrees with people in 1 of 2 (Cohen's κ 0.00)
+  - `bad`: a person disliked the rated answer, the judge passes it: 4 of 5: fine
+";
+    assert!(out.contains(expected), "{out}");
+    let report: Value = serde_json::from_str(&folder.run(&["--json"]).1).unwrap();
+    assert_eq!(report["agreements"][0]["disagreements"][0]["case"], "bad");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const CYCLE_FILES: usize = 4;
 const LARGER: &[(&str, usize)] = &[
     ("crates/agent", 28),
     ("crates/config", 44),
-    ("crates/evaluation", 17),
+    ("crates/evaluation", 15),
     ("crates/notifications", 6),
     ("crates/providers", 7),
     ("crates/recordings", 6),

@@ -46,6 +46,7 @@ enum Write {
     AddCases,
     ReplaceCase,
     UploadResults,
+    GiveVerdict,
     Decide,
     DeleteDataset,
 }

@@ -22,6 +22,9 @@ impl Run<'_> {
         if pending.is_empty() {
             return Ok(true);
         }
+        if !self.caller.policies.is_empty() {
+            self.complete_history().await;
+        }
         let (mut ready, mut outputs, mut is_handed_over) = (Vec::new(), HashMap::new(), false);
         for PendingCall { call, decision, state, tool_fingerprint: asked, grant, cut_off } in pending {
             let exposed =

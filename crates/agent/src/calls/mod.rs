@@ -3,6 +3,7 @@
 mod decisions;
 pub(crate) mod execution;
 pub(crate) mod handling;
+pub(crate) mod ids;
 pub(crate) mod meter;
 pub(crate) mod sources;
 pub(crate) mod validation;

@@ -204,6 +204,13 @@ impl Run<'_> {
     /// conversation is recorded: it adds a tool, and tools come first in what providers cache.
     pub(crate) async fn find_large_results<S: EventSink>(&mut self, sink: &mut S) -> Result<(), RunFailure> {
         let limit = self.agent.settings.result_limit();
+        // Whether the first large result is older matters only until the tool is offered.
+        if self.searched_messages == 0
+            && !self.offers_reading()
+            && self.context.earlier.as_ref().is_some_and(|earlier| earlier.may_have_longer_result(limit))
+        {
+            self.complete_history().await;
+        }
         let new = self.messages.get(self.searched_messages..).unwrap_or_default();
         let first = new.iter().position(|message| has_large(message, limit)).map(|at| at + self.searched_messages);
         self.searched_messages = self.messages.len();
@@ -224,7 +231,8 @@ impl Run<'_> {
         }
         let mut agent = self.agent.clone().into_owned();
         agent.tools.retain(|tool| tool.spec().name != READ_RESULT_TOOL);
-        agent.tools.push(Arc::new(ReadResult::new(&self.messages, self.agent.settings.result_limit())));
+        let earlier = self.context.earlier.clone();
+        agent.tools.push(Arc::new(ReadResult::new(&self.messages, earlier, self.agent.settings.result_limit())));
         self.agent = Cow::Owned(agent);
         self.compile_offer().await;
     }

@@ -6,6 +6,7 @@
 
 mod compact;
 mod delegated;
+mod earlier;
 pub(crate) mod fit;
 pub(crate) mod large_result;
 mod notes;
@@ -19,6 +20,7 @@ pub(crate) mod size;
 mod summary;
 mod too_long;
 
+pub use earlier::{EarlierHistory, EarlierMessages};
 pub use page::PageContext;
 pub use projection::{Compaction, ContextInput, ContextSummary, Projection, TurnBoundary};
 pub use read_result::READ_RESULT_TOOL;

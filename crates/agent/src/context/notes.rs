@@ -15,6 +15,10 @@ impl Run<'_> {
         if self.configured.sources.is_empty() && (!is_summarized || self.agent.agents.is_empty()) {
             return Ok(());
         }
+        // The messages before the history are the same in later steps.
+        if self.steps == 0 && self.needs_history_for_notes() {
+            self.complete_history().await;
+        }
         let messages = self.context.projection.apply(&self.messages, self.agent.settings.result_limit());
         if let Some(text) = delegated::note(&self.agent.agents, &self.messages, &messages) {
             self.add_note(text, sink).await?;
@@ -27,6 +31,13 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether notes may be about messages before the history.
+    fn needs_history_for_notes(&self) -> bool {
+        let Some(earlier) = &self.context.earlier else { return false };
+        self.configured.sources.iter().any(|source| source.reads_history())
+            || self.agent.agents.iter().any(|below| earlier.may_contain(&below.spec.name))
     }
 
     /// Adds a note to the history. It is stored, so that it stays there in later turns.

@@ -1,5 +1,6 @@
 //! What a model reads instead of the whole history.
 
+use crate::context::earlier::EarlierMessages;
 use crate::context::large_result::{shortened, shortened_further};
 use crate::context::page::PageContext;
 use crate::context::read_result::READ_RESULT_TOOL;
@@ -23,6 +24,8 @@ pub struct Projection {
     /// The id of a call: its result and all results before it that are not cleared are shortened more
     /// than others.
     pub shortened_through: Option<String>,
+    /// Whether the summary also replaces messages before the history: [`ContextInput::earlier`].
+    pub covers_earlier: bool,
 }
 
 /// A summary of the oldest messages.
@@ -30,7 +33,7 @@ pub struct Projection {
 pub struct ContextSummary {
     /// The text.
     pub text: String,
-    /// The number of messages that it replaces. The next one is a message of the user.
+    /// The number of messages of the history that it replaces. The next one is a message of the user.
     pub covers: usize,
 }
 
@@ -48,6 +51,9 @@ pub struct TurnBoundary {
 pub struct ContextInput {
     /// The projection so far.
     pub projection: Projection,
+    /// The messages before the history. The summary replaces all of them, and the history begins with a message of the
+    /// user. None are missing if absent.
+    pub earlier: Option<EarlierMessages>,
     /// The places at which the history can be cut, in ascending order. Without them nothing is
     /// summarised.
     pub boundaries: Vec<TurnBoundary>,
@@ -111,7 +117,7 @@ impl Projection {
             })
             .collect();
         if let (Some(summary), Some(first)) = (&self.summary, projected.first_mut())
-            && start > 0
+            && (start > 0 || self.covers_earlier)
             && let Message::User(parts) = &**first
         {
             let text = UserPart::Text { text: summary_block(&summary.text) };

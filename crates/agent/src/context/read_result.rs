@@ -1,5 +1,6 @@
 //! The tool with which a model reads results that were cleared.
 
+use crate::context::earlier::EarlierMessages;
 use contract::{Message, Tool, ToolContext, ToolError, ToolResult, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -16,14 +17,16 @@ pub(crate) struct ReadResult {
     spec: ToolSpec,
     /// The messages with results, as they were before they were cleared.
     messages: Vec<Arc<Message>>,
+    /// The messages before them.
+    earlier: Option<EarlierMessages>,
     /// How much of a result one call returns, in bytes.
     page: usize,
 }
 
 impl ReadResult {
-    /// Creates the tool for the results of a history, of which the model reads this many bytes at once
-    /// at most.
-    pub(crate) fn new(history: &[Arc<Message>], result_limit: usize) -> Self {
+    /// Creates the tool for the results of a history and the messages before it, of which the model reads this many
+    /// bytes at once at most.
+    pub(crate) fn new(history: &[Arc<Message>], earlier: Option<EarlierMessages>, result_limit: usize) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -38,19 +41,20 @@ impl ReadResult {
         (spec.annotations.idempotent, spec.annotations.reads_only) = (true, true);
         let has_results = |message: &&Arc<Message>| matches!(***message, Message::Tool(_));
         let messages = history.iter().filter(has_results).cloned().collect();
-        Self { spec, messages, page: result_limit.min(PAGE) }
+        Self { spec, messages, earlier, page: result_limit.min(PAGE) }
     }
 
-    fn find(&self, call_id: &str) -> Option<&ToolResult> {
-        self.messages.iter().rev().find_map(|message| match &**message {
-            Message::Tool(results) => results.iter().find(|result| result.call_id == call_id),
-            _ => None,
-        })
+    async fn find(&self, call_id: &str) -> Option<&ToolResult> {
+        match (result_of(&self.messages, call_id), &self.earlier) {
+            (None, Some(earlier)) => result_of(earlier.load().await, call_id),
+            (found, _) => found,
+        }
     }
 
-    fn read(&self, input: &Value) -> Result<Value, ToolError> {
+    async fn read(&self, input: &Value) -> Result<Value, ToolError> {
         let call_id = input["callId"].as_str().unwrap_or_default();
-        let result = self.find(call_id).ok_or_else(|| ToolError::new("There is no result of a call with this id."))?;
+        let found = self.find(call_id).await;
+        let result = found.ok_or_else(|| ToolError::new("There is no result of a call with this id."))?;
         let text = result.output.to_text();
         let offset = input["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok()).unwrap_or_default();
         let from = text.floor_char_boundary(offset.min(text.len()));
@@ -63,13 +67,19 @@ impl ReadResult {
     }
 }
 
+fn result_of<'m>(messages: &'m [Arc<Message>], call_id: &str) -> Option<&'m ToolResult> {
+    messages.iter().rev().find_map(|message| match &**message {
+        Message::Tool(results) => results.iter().find(|result| result.call_id == call_id),
+        _ => None,
+    })
+}
+
 impl Tool for ReadResult {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
     fn call(&self, input: Value, _: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let read = self.read(&input);
-        Box::pin(async { read })
+        Box::pin(async move { self.read(&input).await })
     }
 }

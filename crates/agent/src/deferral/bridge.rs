@@ -59,8 +59,13 @@ pub(crate) fn target(input: &Value) -> Option<(&str, Value)> {
 /// Marks a call as made through the bridge. The mark is stored with the call.
 pub(crate) fn mark(metadata: Option<ProviderMetadata>) -> Option<ProviderMetadata> {
     let mut metadata = metadata.unwrap_or_default();
-    metadata.insert(METADATA.to_owned(), json!({ "bridge": true }));
+    metadata.insert(METADATA.to_owned(), marker());
     Some(metadata)
+}
+
+/// Returns the metadata of a call that was made through the bridge.
+pub(super) fn marker() -> Value {
+    json!({ "bridge": true })
 }
 
 fn is_bridged(call: &ToolCall) -> bool {

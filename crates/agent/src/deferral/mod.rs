@@ -15,6 +15,7 @@ mod settings;
 pub(crate) use bridge::{as_written, mark, target};
 pub use settings::DeferTools;
 
+use crate::context::EarlierMessages;
 use crate::{Agent, RunSettings, ToolStrategy};
 use bridge::Bridge;
 use contract::{Message, ToolChoice, ToolSpec};
@@ -99,6 +100,12 @@ fn is_required(settings: &RunSettings, name: &str) -> bool {
     let in_pipeline =
         matches!(&settings.tool_strategy, ToolStrategy::Pipeline(names) if names.iter().any(|one| one == name));
     in_pipeline || choices.chain([&settings.tool_choice]).any(is_it)
+}
+
+/// Returns false if no message before the history has a call of a deferred tool, or if that does not matter.
+pub(crate) fn may_have_been_used(agent: &Agent, earlier: &EarlierMessages) -> bool {
+    let mut specs = agent.tools.iter().map(|tool| tool.spec()).chain(agent.agents.iter().map(|below| &below.spec));
+    specs.any(|spec| spec.deferrable) && earlier.may_contain(&bridge::marker().to_string())
 }
 
 /// Returns whether the history has calls of deferred tools.

@@ -43,6 +43,12 @@ pub(crate) enum LoopVerdict {
 }
 
 impl LoopDetector {
+    /// Returns whether a step of the turn had these calls, in any order. If none had them, it does not matter whether
+    /// steps of the turns before had.
+    pub(crate) fn has(&self, calls: &[ToolCall]) -> bool {
+        step(calls.iter()).is_some_and(|step| self.0.contains(&step))
+    }
+
     /// Records the calls of a step, in any order. `earlier` are the steps of the turns before.
     pub(crate) fn record(&mut self, calls: &[ToolCall], earlier: &EarlierSteps) -> LoopVerdict {
         let Some(step) = step(calls.iter()) else { return LoopVerdict::Fine };

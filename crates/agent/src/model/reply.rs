@@ -1,6 +1,7 @@
 //! Reads one reply: emits its parts as they arrive, and collects them for the history.
 
-use crate::calls::validation::{CheckedCall, ConversationCallIds, OfferedTools};
+use crate::calls::ids::ConversationCallIds;
+use crate::calls::validation::{CheckedCall, OfferedTools};
 use crate::model::retry::{StartedReply, cancelled_error};
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{
@@ -158,6 +159,9 @@ struct ReplyReader<'a> {
 
 impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
+        if let Part::ToolInputStart { id, .. } | Part::ToolInputDelta { id, .. } | Part::ToolCall { id, .. } = &part {
+            self.ids.prepare(id).await;
+        }
         let part = match part {
             // Whose arguments these are is not known before the call is complete.
             Part::ToolInputStart { id, name, .. } if self.offer.is_bridge(&name) => {

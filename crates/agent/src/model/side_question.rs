@@ -1,6 +1,7 @@
 //! Asks a model something beside the answer, such as for a summary. Nobody sees the reply.
 
-use crate::calls::validation::{ConversationCallIds, OfferedTools};
+use crate::calls::ids::ConversationCallIds;
+use crate::calls::validation::OfferedTools;
 use crate::limits::estimate::estimated_usage;
 use crate::model::reply::{self, ModelReply, RunFailure};
 use crate::model::retry;

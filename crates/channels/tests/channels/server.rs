@@ -104,6 +104,10 @@ impl CurrentConfig for TestConfig {
         Some("home".to_owned())
     }
 
+    fn tasks_page(&self, _: &Caller) -> Option<String> {
+        None
+    }
+
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         Vec::new()
     }
@@ -218,6 +222,7 @@ impl TestServer {
             libraries: Default::default(),
             memories,
             tokens: Default::default(),
+            waiting: Default::default(),
         };
         let capability = (DEFINITION.start.unwrap())(&host).unwrap();
         capability.config_changed(&config);

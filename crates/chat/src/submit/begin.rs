@@ -12,14 +12,14 @@ use crate::stream::{remote, watch};
 use crate::submit::compaction;
 use crate::submit::plan::SubmissionPlan;
 use crate::{Caller, Frames, Hooks, Inner, SendResponse, TitleAgent, errors};
-use agent::{Agent, ContextInput};
+use agent::{Agent, ContextInput, EarlierMessages, ExposureState};
 use contract::{Message, RunScope};
 use faults::Point;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, BeginRunOutcome};
 use transcript::{context, exposure, pending_calls, to_prompt};
 use wire::api::SendRequest;
-use wire::{UiMessage, UiPart, UserError};
+use wire::{Role, UiMessage, UiPart, UserError};
 
 /// A submission that has passed all checks.
 pub(crate) struct AcceptedSubmission {
@@ -37,23 +37,23 @@ pub(crate) struct AcceptedSubmission {
 impl Inner {
     /// Stores the submission and starts its run.
     pub(crate) async fn begin(self: &Arc<Self>, caller: &Caller, accepted: AcceptedSubmission) -> Result<SendResponse> {
-        let AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit } = accepted;
+        let AcceptedSubmission { request, run_id, agent, hooks, title_agent, mut plan, permit } = accepted;
         // Read before the run starts, so that a failure of the store leaves nothing behind.
-        let files = FileReader {
-            store: &self.store,
-            texts: &self.attachment_texts,
-            owner: &caller.user_id,
-            are_searched: agent.searches_attachments,
-        };
-        let read = files.with_files(&plan.history).await?;
-        let (prompt, own_from, context) = prompt(&read, &plan, agent.page_context.as_deref());
-        drop(read);
+        let mut prompt = self.prompt(caller, &agent, &plan).await?;
+        if plan.covered.is_some() && !prompt.follows_summary {
+            plan = plan.with_whole_history();
+            prompt = self.prompt(caller, &agent, &plan).await?;
+        }
+        let Prompt { messages: prompt, own_from, mut context, .. } = prompt;
         if context.compaction.is_some() && !context.has_open_turns(&prompt) {
             return Err(compaction::nothing_to_summarize().into());
         }
         // No turn of the agent begins, of which hooks could be told.
         let hooks = hooks.filter(|_| context.compaction.is_none());
-        let seen = exposure::for_branch(plan.history.iter().chain([&plan.message]));
+        let covered = plan.covered.take();
+        let before = covered.as_ref().map(|covered| covered.exposure.clone()).unwrap_or_default();
+        let seen = exposure::after(before, plan.history.iter().chain([&plan.message]));
+        context.earlier = covered.map(EarlierMessages::new);
         let now = crate::now();
         let begin = BeginRun {
             conversation_id: request.conversation_id.clone(),
@@ -123,7 +123,7 @@ impl Inner {
                         context,
                         pending,
                         grants: Arc::new(grants),
-                        seen,
+                        seen: ExposureState::from(seen),
                         earlier: plan.earlier,
                         trace: telemetry::current_trace(),
                     },
@@ -133,6 +133,18 @@ impl Inner {
                 Ok(SendResponse { run_id, message_id, frames: watch::stream_after_start(self.store.clone(), live) })
             }
         }
+    }
+
+    /// Returns what the model reads of a plan's messages, with the content of files.
+    async fn prompt(&self, caller: &Caller, agent: &Agent, plan: &SubmissionPlan) -> Result<Prompt> {
+        let files = FileReader {
+            store: &self.store,
+            texts: &self.attachment_texts,
+            owner: &caller.user_id,
+            are_searched: agent.searches_attachments,
+        };
+        let read = files.with_files(&plan.history).await?;
+        Ok(prompt(&read, plan, agent.page_context.as_deref()))
     }
 
     /// Returns the stream of a run that this submission started earlier.
@@ -191,17 +203,33 @@ impl Inner {
     }
 }
 
-/// Returns the prompt (the history, and then the content of the message) with the index at which the
-/// message starts and what the model reads of it. The loop adds the results of decided calls.
-fn prompt(
-    history: &[UiMessage],
-    plan: &SubmissionPlan,
-    page: Option<&str>,
-) -> (Vec<Arc<Message>>, usize, ContextInput) {
+/// The messages with which a run begins.
+struct Prompt {
+    /// The history, and then the content of the message.
+    messages: Vec<Arc<Message>>,
+    /// The index at which the message starts.
+    own_from: usize,
+    /// What the model reads of them.
+    context: ContextInput,
+    /// Whether the history begins with a message of the user, in front of which the model reads the summary of the
+    /// covered messages.
+    follows_summary: bool,
+}
+
+/// Returns the prompt of a plan. The loop adds the results of decided calls.
+fn prompt(history: &[UiMessage], plan: &SubmissionPlan, page: Option<&str>) -> Prompt {
     // A summary that is continued begins anew after the pieces that are done.
     let own = (plan.continues && plan.compaction.is_none()).then_some(&plan.message);
-    let (messages, ends) = to_prompt::to_prompt_with_ends(history.iter().chain(own), pending_calls::is_decided);
+    let covered = plan.covered.as_ref();
+    let answer = covered.and_then(|covered| covered.answer.as_ref());
+    let (messages, ends) = to_prompt::to_prompt_after(answer, history.iter().chain(own), pending_calls::is_decided);
     let own_from = history.len().checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
-    let context = context::input(history, &plan.message, &ends, page, crate::now());
-    (messages, own_from, ContextInput { compaction: plan.compaction.clone(), ..context })
+    let known = covered.map(|covered| covered.context());
+    let context = context::input(known, history, &plan.message, &ends, page, crate::now());
+    let measured = context.measured.or_else(|| covered?.measured());
+    let context = ContextInput { compaction: plan.compaction.clone(), measured, ..context };
+    let first = history.iter().zip(&ends).find(|(_, end)| **end > 0);
+    let begins_turn = first.is_some_and(|(first, _)| first.role == Role::User);
+    let follows_summary = begins_turn && context.projection.covers_earlier;
+    Prompt { messages, own_from, context, follows_summary }
 }

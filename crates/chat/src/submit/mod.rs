@@ -2,6 +2,7 @@
 //! answers it, and calls that wait for the user are settled.
 
 pub(crate) mod begin;
+pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod compaction;
 pub(crate) mod content;

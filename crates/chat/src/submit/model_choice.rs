@@ -4,7 +4,7 @@
 
 use crate::errors::Result;
 use crate::{Caller, Inner, SelectableModel};
-use store::StoredMessage;
+use store::{EncodedMessage, StoredMessage};
 use wire::UiMessage;
 use wire::api::{MessageMetadata, RunOptions, SendRequest, Submission};
 
@@ -24,7 +24,8 @@ impl Inner {
             return Ok(());
         }
         let (user_id, id) = (&caller.user_id, &request.conversation_id);
-        let branch = self.store.branch(user_id, id).await?;
+        let encoded = self.store.encoded_branch(user_id, id).await?;
+        let branch = since_choice(&encoded, &models);
         let first = match request.options.model.is_none() && branch.is_empty() {
             true => self.store.conversation(user_id, id).await?.and_then(|conversation| conversation.model_id),
             false => None,
@@ -56,6 +57,20 @@ pub(super) fn complete(
     let model = options.model.get_or_insert_with(|| before.map_or_else(first, |(id, _)| id));
     let can_think = models.iter().any(|known| known.id == *model && known.can_think);
     options.thinking.get_or_insert(thought && can_think);
+}
+
+/// Returns the newest messages of a branch, from the newest one that records a choice on.
+fn since_choice(branch: &[EncodedMessage], models: &[SelectableModel]) -> Vec<StoredMessage> {
+    let mut newest = Vec::new();
+    for message in branch.iter().rev().map(EncodedMessage::decode) {
+        let is_choice = choice(&message.message, models).is_some();
+        newest.push(message);
+        if is_choice {
+            break;
+        }
+    }
+    newest.reverse();
+    newest
 }
 
 /// Returns the choice that a message records, if the agent still allows the model.

@@ -3,6 +3,7 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
+use crate::submit::branch::Covered;
 use crate::submit::content::{created_now, sanitized, title_from};
 use crate::submit::{compaction, metadata, model_choice, standing_approvals};
 use agent::{Compaction, ContextSettings, PendingCall, TurnUsage};
@@ -28,6 +29,8 @@ pub(crate) struct SubmissionPlan {
     pub(crate) message: UiMessage,
     /// Whether the message has content already.
     pub(crate) continues: bool,
+    /// The messages before the history, which a summary covers, if they are not a part of it.
+    pub(crate) covered: Option<Covered>,
     /// The messages that the model reads before `message`.
     pub(crate) history: Vec<UiMessage>,
     /// Whether the conversation is new.
@@ -55,6 +58,7 @@ impl SubmissionPlan {
             update: Vec::new(),
             message,
             continues: false,
+            covered: None,
             history,
             is_new: false,
             title: String::new(),
@@ -108,6 +112,14 @@ impl SubmissionPlan {
         let stored = self.insert.iter_mut().map(|new| &mut new.message).chain(&mut self.update);
         for message in stored.filter(|message| message.id == id).chain([&mut self.message]) {
             model_choice::record(message, options);
+        }
+        self
+    }
+
+    /// Makes the messages that a summary covers a part of the history.
+    pub(crate) fn with_whole_history(mut self) -> Self {
+        if let Some(covered) = self.covered.take() {
+            self.history = covered.decoded().chain(self.history).collect();
         }
         self
     }

@@ -2,6 +2,7 @@
 //! workflow by a command of the composer. The agent reads them in its next turn.
 
 use crate::errors::{self, Result};
+use crate::submit::branch::Branch;
 use crate::submit::check::check;
 use crate::submit::{plan, preset};
 use crate::{AgentRequest, Caller, Chat, Inner};
@@ -54,9 +55,9 @@ impl Inner {
             return Err(no_message().into());
         };
         let _turn = self.conversation_locks.lock(&self.store, &request.conversation_id).await?;
-        let known = self.current_branch(caller, &request).await?;
+        let known = self.current_branch(caller, &request, true).await?;
         let is_new = known.is_none();
-        let branch = known.unwrap_or_default();
+        let branch = known.map(Branch::into_whole).unwrap_or_default();
         if branch.iter().any(|stored| stored.id == message.id) {
             return Ok(false);
         }

@@ -8,6 +8,7 @@ use crate::files::attachments;
 use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
 use crate::submit::begin::AcceptedSubmission;
+use crate::submit::branch::Branch;
 use crate::submit::check::check;
 use crate::submit::metadata;
 use crate::submit::origin::TextOrigin;
@@ -28,6 +29,11 @@ use wire::{Role, UserError};
 /// Returns whether a program has written the message of a submission.
 fn is_of_program(submission: &Submission) -> bool {
     matches!(submission, Submission::Message { message, .. } if TextOrigin::from_message(message) == TextOrigin::Program)
+}
+
+/// Returns whether what a submission answers depends on which summary is the newest before it.
+fn leaves_branch(submission: &Submission) -> bool {
+    matches!(submission, Submission::Regenerate { .. } | Submission::Message { replaces: Some(_), .. })
 }
 
 impl Inner {
@@ -80,10 +86,19 @@ impl Inner {
         // Held until the run has started, so that what is read below does not change: of two
         // concurrent decisions, one is recorded.
         let _turn = self.conversation_locks.lock(&self.store, &request.conversation_id).await?;
-        let branch = self.current_branch(caller, &request).await?;
+        // Hooks and recordings have all messages with their files, and a route is chosen by them.
+        let reads_whole = hooks.is_some() || agent.recorder.is_some() || !agent.routes.is_empty();
+        let reads_whole = reads_whole || leaves_branch(&request.submission);
+        let branch = self.current_branch(caller, &request, reads_whole).await?;
         let is_repeated = match (&request.submission, &branch) {
-            (Submission::Message { message, .. }, Some(branch)) => branch.iter().any(|known| known.id == message.id),
+            (Submission::Message { message, .. }, Some(branch)) => branch.has(&message.id),
             _ => false,
+        };
+        let (covered, branch) = match branch {
+            // The messages before the repeated one may be covered.
+            Some(branch) if is_repeated => (None, Some(branch.into_whole())),
+            Some(Branch { covered, messages }) => (covered, Some(messages)),
+            None => (None, None),
         };
         // A repeated message only joins its run.
         let _pass = if is_repeated {
@@ -96,6 +111,7 @@ impl Inner {
             .plan(caller, &request, frontend.as_ref(), branch, &agent, &run_id)
             .await?
             .with_choice(&request.options);
+        let plan = SubmissionPlan { covered, ..plan };
         if plan.is_waiting() {
             return self.keep_answers(caller, &request.conversation_id, plan).await;
         }
@@ -107,13 +123,14 @@ impl Inner {
         self.begin(caller, AcceptedSubmission { request, run_id, agent, hooks, title_agent, plan, permit }).await
     }
 
-    /// Returns the conversation's active branch, with expired requests closed; `None` for a new
-    /// conversation.
+    /// Returns the conversation's active branch, with expired requests closed; `None` for a new conversation. With
+    /// `is_whole`, no message is covered by a summary.
     pub(super) async fn current_branch(
         &self,
         caller: &Caller,
         request: &SendRequest,
-    ) -> Result<Option<Vec<StoredMessage>>> {
+        is_whole: bool,
+    ) -> Result<Option<Branch>> {
         let (user_id, id) = (&caller.user_id, &request.conversation_id);
         let Some(conversation) = self.store.conversation(user_id, id).await? else { return Ok(None) };
         // The conversation's approvals, audit log and runs refer to one agent, so no other agent
@@ -121,8 +138,11 @@ impl Inner {
         if conversation.summary.agent_id != request.agent_id {
             return Err(errors::other_agent().into());
         }
-        let mut branch = self.store.branch(user_id, id).await?;
-        if let Some(last) = branch.last_mut() {
+        let mut branch = match is_whole {
+            true => Branch::from(self.store.branch(user_id, id).await?),
+            false => Branch::decode(self.store.encoded_branch(user_id, id).await?).await?,
+        };
+        if let Some(last) = branch.messages.last_mut() {
             self.expire(caller, &request.agent_id, id, last).await?;
         }
         Ok(Some(branch))

@@ -301,6 +301,25 @@ async fn user_has_the_conversation_summarised() {
 }
 
 #[tokio::test]
+async fn ids_of_summarised_calls_stay_taken() {
+    let folder = TempDir::new().unwrap();
+    let calls = || tool_call_reply(&[("a", "look", "{}")]);
+    let answers = vec![calls(), text_reply("Seen."), text_reply("Yes."), text_reply("The facts.")];
+    let server = Server::open(&folder, answers).await;
+    server.send("u1", None).await;
+    server.send("u2", None).await;
+    server.submit(says("u3", "/compact")).await;
+    drop(server);
+    let server = Server::open(&folder, vec![calls(), text_reply("Seen.")]).await;
+    server.send("u4", None).await;
+    let sent = text(&server.model.requests()[0]);
+    assert!(sent.contains("The facts.") && !sent.contains("u1 "), "{sent}");
+    let view = server.chat.conversation(&ada(), "c1").await.unwrap();
+    let tools = view.messages.iter().flat_map(|message| message.tools());
+    assert_eq!(tools.map(|tool| tool.tool_call_id.as_str()).collect::<Vec<_>>(), ["a", "a-2"]);
+}
+
+#[tokio::test]
 async fn demanded_summary_that_fails_or_is_stopped_loses_nothing() {
     let folder = TempDir::new().unwrap();
     let answers = vec![

@@ -25,6 +25,8 @@ enum Column {
     Tags,
     Split,
     Must,
+    RatedAnswer,
+    RatedLiked,
     /// `metadata.NAME`
     Metadata(String),
 }
@@ -38,6 +40,8 @@ impl Column {
             "tags" => Self::Tags,
             "split" => Self::Split,
             "must" => Self::Must,
+            "rated.answer" => Self::RatedAnswer,
+            "rated.liked" => Self::RatedLiked,
             other => match other.split_once('.')? {
                 ("expected", key) if key.len() > LIST.len() && key.ends_with(LIST) => {
                     Self::ExpectedList(key.trim_end_matches(LIST).to_owned())
@@ -99,7 +103,7 @@ fn columns(name: &str, header: &StringRecord) -> Result<Vec<Column>, Vec<Diagnos
                 add(format!("the columns are separated by {other}; separate them by commas (`id,input,expected`)"));
             }
             None => add(format!(
-                "unknown column `{title}`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must` and `metadata.NAME`"
+                "unknown column `{title}`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must`, `rated.answer`, `rated.liked` and `metadata.NAME`"
             )),
         }
     }
@@ -109,7 +113,7 @@ fn columns(name: &str, header: &StringRecord) -> Result<Vec<Column>, Vec<Diagnos
 
 fn case(columns: &[Column], record: &StringRecord) -> Result<Case, String> {
     let mut case = Map::new();
-    let (mut expected, mut metadata) = (Map::new(), Map::new());
+    let (mut expected, mut metadata, mut rated) = (Map::new(), Map::new(), Map::new());
     for (column, text) in columns.iter().zip(record) {
         // An empty cell is no value, but an empty input is a mistake.
         if text.is_empty() && !matches!(column, Column::Id | Column::Input) {
@@ -122,7 +126,9 @@ fn case(columns: &[Column], record: &StringRecord) -> Result<Case, String> {
             Column::Expected => put("expected", json!(text)),
             Column::Split => put("split", json!(text)),
             Column::Tags => put("tags", texts(text)),
-            Column::Must => put("must", json!(truth(text)?)),
+            Column::Must => put("must", json!(truth("must", text)?)),
+            Column::RatedAnswer => drop(rated.insert("answer".to_owned(), json!(text))),
+            Column::RatedLiked => drop(rated.insert("liked".to_owned(), json!(truth("rated.liked", text)?))),
             Column::ExpectedList(key) => drop(expected.insert(key.clone(), texts(text))),
             Column::ExpectedValue(key) => drop(expected.insert(key.clone(), json!(text))),
             Column::Metadata(key) => drop(metadata.insert(key.clone(), json!(text))),
@@ -130,6 +136,9 @@ fn case(columns: &[Column], record: &StringRecord) -> Result<Case, String> {
     }
     if !expected.is_empty() && case.insert("expected".to_owned(), Value::Object(expected)).is_some() {
         return Err("a case has either `expected` or `expected.NAME`".to_owned());
+    }
+    if !rated.is_empty() {
+        case.insert("rated".to_owned(), Value::Object(rated));
     }
     case.insert("metadata".to_owned(), Value::Object(metadata));
     from_value(Value::Object(case)).map_err(|(_, message)| message)
@@ -140,10 +149,10 @@ fn texts(cell: &str) -> Value {
     cell.split(SEPARATOR).map(str::trim).collect()
 }
 
-fn truth(text: &str) -> Result<bool, String> {
+fn truth(column: &str, text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" => Ok(true),
         "false" | "no" | "0" => Ok(false),
-        _ => Err(format!("`must` is `true` or `false`, not `{text}`")),
+        _ => Err(format!("`{column}` is `true` or `false`, not `{text}`")),
     }
 }

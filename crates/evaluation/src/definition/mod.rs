@@ -3,7 +3,7 @@
 use crate::case::{Case, texts};
 use crate::dataset::{joined, read_cases, read_text};
 use crate::document::{Document, problem_of_file};
-use crate::report::shown_names;
+use crate::names::shown_names;
 use crate::scorer::Scorer;
 use config::Diagnostic;
 use serde::Deserialize;

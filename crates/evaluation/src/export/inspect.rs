@@ -31,6 +31,9 @@ fn sample(case: &Case, notes: &mut Vec<String>) -> Value {
             metadata.insert(key.to_owned(), value[key].clone());
         }
     }
+    if let Some(rated) = &case.rated {
+        metadata.insert("rated".to_owned(), json!(rated));
+    }
     if case.must {
         notes.push(format!("`must` of the case `{}` is only metadata: to Inspect AI, all samples are equal", case.id));
         metadata.insert("must".to_owned(), json!(true));

@@ -64,6 +64,9 @@ fn test(evaluation: &Evaluation, case: &Case, notes: &mut Vec<String>) -> Value 
     if let Some(split) = &case.split {
         metadata.insert("split".to_owned(), json!(split));
     }
+    if let Some(rated) = &case.rated {
+        metadata.insert("rated".to_owned(), json!(rated));
+    }
     if case.must {
         notes.push(format!("`must` of the case `{}` is only metadata: to promptfoo, all tests are equal", case.id));
         metadata.insert("must".to_owned(), json!(true));

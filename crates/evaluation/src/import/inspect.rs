@@ -1,6 +1,6 @@
 //! Datasets of Inspect AI: JSON Lines with `input`, `target`, `id` and `metadata`.
 
-use super::Imported;
+use super::{Imported, set_metadata};
 use crate::dataset::MAX_CASES;
 use crate::document::{problem_of_file, problem_of_line};
 use config::{Diagnostic, Severity};
@@ -87,7 +87,7 @@ pub fn inspect_ai(file: &str, text: &str, agent_id: &str) -> Result<Imported, Ve
             case["expected"] = sample.target;
         }
         if let Some(metadata) = sample.metadata {
-            case["metadata"] = Value::Object(metadata);
+            set_metadata(&mut case, metadata);
         }
         cases.push(case);
     }

@@ -6,7 +6,9 @@ mod promptfoo;
 pub use inspect::inspect_ai;
 pub use promptfoo::promptfoo;
 
+use crate::case::Rated;
 use config::{Diagnostic, to_yaml};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// The name of the dataset that an import writes.
@@ -23,6 +25,18 @@ pub struct Imported {
     pub count: usize,
     /// What was left out, each with its position.
     pub notes: Vec<Diagnostic>,
+}
+
+/// Puts the metadata into a case. What an export of ours has put there is a key of the case again: the rated answer.
+fn set_metadata(case: &mut Value, mut metadata: Map<String, Value>) {
+    let rated = metadata.get("rated").filter(|rated| Rated::deserialize(*rated).is_ok()).cloned();
+    if let Some(rated) = rated {
+        metadata.shift_remove("rated");
+        case["rated"] = rated;
+    }
+    if !metadata.is_empty() {
+        case["metadata"] = Value::Object(metadata);
+    }
 }
 
 impl Imported {

@@ -1,6 +1,6 @@
 //! The YAML of promptfoo: `prompts`, `tests` with `vars` and `assert`, and `defaultTest`.
 
-use super::Imported;
+use super::{Imported, set_metadata};
 use crate::dataset::MAX_CASES;
 use crate::document::Document;
 use config::{Diagnostic, Severity, ValueProblem, problems_in_yaml, read_yaml};
@@ -157,9 +157,7 @@ impl Import {
         if let Some(description) = entries.get("description").and_then(Value::as_str) {
             metadata.insert("description".to_owned(), json!(description));
         }
-        if !metadata.is_empty() {
-            case["metadata"] = Value::Object(metadata);
-        }
+        set_metadata(&mut case, metadata);
         Some(case)
     }
 }

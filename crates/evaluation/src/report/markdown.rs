@@ -1,6 +1,7 @@
 //! The report as Markdown, which is also readable in a terminal.
 
 use super::{ConfigReport, PairReport, Report};
+use crate::agreement::Agreement;
 use crate::baseline::{Change, Difference, Gate, PASSED};
 use crate::case::Case;
 use crate::run::results::CaseResult;
@@ -21,6 +22,7 @@ pub fn markdown(report: &Report, cases: &[Case], max_failures: usize) -> String 
     if let Some(pair) = &report.comparison {
         text.push_str(&compared(pair));
     }
+    text.push_str(&agreement(&report.agreements));
     text.push_str(&gate(&report.gate));
     text.push_str(&failures(report, cases, max_failures));
     text
@@ -68,6 +70,23 @@ fn compared(pair: &PairReport) -> String {
     text
 }
 
+fn agreement(all: &[Agreement]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Judges compared with people\n\n".to_owned();
+    for judge in all {
+        let _ = writeln!(text, "- `{}` {}", line(&judge.scorer, SHOWN), judge.in_words());
+        for other in judge.disagreements.iter().take(MAX_CHANGES) {
+            let _ = writeln!(text, "  - `{}`: {}", line(&other.case, SHOWN), line(&other.in_words(), SHOWN));
+        }
+        if judge.disagreements.len() > MAX_CHANGES {
+            let _ = writeln!(text, "  - and {} more", judge.disagreements.len() - MAX_CHANGES);
+        }
+    }
+    text
+}
+
 fn gate(gate: &Gate) -> String {
     let mut text = String::new();
     if gate.compared > 0 {
@@ -79,18 +98,38 @@ fn gate(gate: &Gate) -> String {
         let cases: Vec<_> = gate.failed_must.iter().map(|id| format!("`{}`", line(id, SHOWN))).collect();
         let _ = write!(text, "\nCases that must pass and have failed: {}\n", cases.join(", "));
     }
-    if !gate.missing.is_empty() {
-        text.push_str("\nIn the baseline, but not in the evaluation any more (`--update-baseline` accepts that):\n\n");
-        for missing in gate.missing.iter().take(MAX_CHANGES) {
-            let _ = writeln!(text, "- {}", line(missing, SHOWN));
-        }
-        if gate.missing.len() > MAX_CHANGES {
-            let _ = writeln!(text, "- and {} more", gate.missing.len() - MAX_CHANGES);
-        }
+    text.push_str(&listed(
+        "In the baseline, but not in the evaluation any more (`--update-baseline` accepts that)",
+        &gate.missing,
+    ));
+    text.push_str(&listed("Changed since the baseline (`--update-baseline` accepts that)", &gate.changed));
+    if gate.lacks_hashes {
+        text.push_str(
+            "\nThe baseline is of an earlier version and does not tell whether cases or scorers have changed since; `--update-baseline` adds that.\n",
+        );
+    }
+    if gate.has_too_many_worse() {
+        let max = gate.max_worse.unwrap_or_default();
+        let _ = write!(text, "\nMore cases are worse than may be: {}, at most {max}\n", gate.worse_cases);
     }
     if !gate.worse.is_empty() {
         let worse: Vec<_> = gate.worse.iter().map(|name| format!("`{}`", line(name, SHOWN))).collect();
         let _ = write!(text, "\nWorse than the baseline, and not by chance: {}\n", worse.join(", "));
+    }
+    text
+}
+
+/// Returns a list below its title; nothing without items.
+fn listed(title: &str, items: &[String]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{title}:\n\n");
+    for item in items.iter().take(MAX_CHANGES) {
+        let _ = writeln!(text, "- {}", line(item, SHOWN));
+    }
+    if items.len() > MAX_CHANGES {
+        let _ = writeln!(text, "- and {} more", items.len() - MAX_CHANGES);
     }
     text
 }

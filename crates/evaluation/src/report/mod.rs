@@ -7,15 +7,13 @@ mod markdown;
 pub use junit::junit;
 pub use markdown::markdown;
 
+use crate::agreement::{Agreement, PersonVerdict, agreements};
 use crate::baseline::{Change, Difference, Gate, compare, means, measures};
 use crate::run::Finished;
 use crate::run::results::{CaseResult, Winner};
 use crate::statistics::{Estimate, bootstrap, mean, rate};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
-
-/// The most names in a message.
-const MAX_NAMES: usize = 5;
 
 /// How far means are apart at most that are the same, but for how they are stored.
 const SAME_MEAN: f64 = 1e-9;
@@ -36,6 +34,9 @@ pub struct Report {
     pub comparison: Option<PairReport>,
     /// The comparison with the baseline, and the cases that must pass.
     pub gate: Gate,
+    /// How far judges agree with people; empty if no person has said something of an answer that they have judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agreements: Vec<Agreement>,
     /// The results that did not pass.
     pub failures: Vec<CaseResult>,
 }
@@ -111,8 +112,15 @@ impl Report {
             configs: configs.iter().map(|config| config_report(results, config, seed, known)).collect(),
             comparison,
             gate,
+            agreements: agreements(results, &[]),
             failures: results.iter().filter(|result| !result.passed).cloned().collect(),
         }
+    }
+
+    /// Compares the judges also with what people say of the answers in these results.
+    #[must_use]
+    pub fn with_verdicts(self, results: &[CaseResult], verdicts: &[PersonVerdict]) -> Self {
+        Self { agreements: agreements(results, verdicts), ..self }
     }
 
     /// Returns whether every case passes with every config.
@@ -164,12 +172,4 @@ fn config_report(results: &[CaseResult], config: &str, seed: u64, known: &Estima
         input_tokens: own.iter().map(|result| result.input_tokens).sum(),
         output_tokens: own.iter().map(|result| result.output_tokens).sum(),
     }
-}
-
-/// Returns names for a message, such as "the case `a` and 3 more".
-pub(crate) fn shown_names(what: &str, names: &[impl AsRef<str>]) -> String {
-    let shown: Vec<_> = names.iter().take(MAX_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{what} {}{more}", shown.join(", "))
 }

@@ -134,8 +134,10 @@ impl Run<'_> {
         if !self.budget().begin() {
             return None;
         }
-        let judge = &*self.candidates[0].subject;
-        let result = score_case(self.evaluation, task.case, task.candidate, judge, task.repeat).await;
+        let first = &self.candidates[0];
+        let is_first = task.repeat == 0 && task.candidate.name == first.name;
+        let repeat = (task.repeat, is_first);
+        let result = score_case(self.evaluation, task.case, task.candidate, &*first.subject, repeat).await;
         self.budget().end(result.known_cost_usd());
         Some(result)
     }

@@ -43,6 +43,19 @@ pub struct CaseResult {
     pub judge_cost_usd: f64,
     /// How long the answers took.
     pub seconds: f64,
+    /// What judges say of the rated answer of the case. Only the first result of a case has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rated: Vec<RatedScore>,
+}
+
+/// What a judge says of an answer that a person has rated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RatedScore {
+    /// Whether the person liked the answer.
+    pub liked: bool,
+    /// What the judge says of it.
+    pub score: Score,
 }
 
 impl CaseResult {

@@ -1,13 +1,13 @@
 //! Scorers of what an answer costs, how long it takes, and of its sources.
 
 use super::{Checked, Scored, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::citations::cited_sources;
 use wire::{TextPart, UiMessage, UiPart};
 
 /// The answers of a case cost at most so much.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Cost {
     /// US dollars.
@@ -26,7 +26,7 @@ impl Cost {
 }
 
 /// The answers of a case take at most so long.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Time {
     pub(crate) max_seconds: f64,
@@ -43,7 +43,7 @@ impl Time {
 }
 
 /// The last answer cites sources, and each citation is of a passage of its text.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Citations {
     /// The fewest sources.

@@ -2,12 +2,12 @@
 
 use super::{Checked, Scored, Verdict};
 use crate::case_value::{CaseValue, Texts};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use wire::{ToolPart, ToolState};
 
 /// Which tools the agent has called in all its answers, with which arguments.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Tools {
     called: Option<CaseValue<Calls>>,
@@ -18,7 +18,7 @@ pub(crate) struct Tools {
 }
 
 /// The expected calls. One counts as a list of one, as texts elsewhere: a cell of a CSV file is a text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct Calls(Vec<Call>);
 
 impl<'de> Deserialize<'de> for Calls {
@@ -30,14 +30,17 @@ impl<'de> Deserialize<'de> for Calls {
 }
 
 /// A call that is expected: the name of a tool, or more.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct Call {
     name: String,
     /// Arguments that the call has, beside others.
+    #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Value>,
     /// The state of the call, such as `approval-requested`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<ToolState>,
     /// How often; at least once if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<usize>,
 }
 

@@ -1,12 +1,12 @@
 //! Scorers of one's own: endpoints of the config.
 
 use super::{Checked, Scored, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// An endpoint scores the answer. Its payload is `{ case, answer: { text, messages } }`; it returns a
 /// number from 0 to 1 or a truth value, or `{ score, passed?, reason? }`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Endpoint {
     pub(super) endpoint_id: String,

@@ -4,7 +4,7 @@ use super::{Checked, Scored, Verdict};
 use crate::case_value::CaseValue;
 use crate::run::results::Winner;
 use crate::subject::{JudgeRequest, Judgement, Subject};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How the judge is asked. What it judges was written by users and models, so it is data in one JSON
@@ -17,7 +17,7 @@ const TWO: &str = "Compare two answers of assistants by the rubric in the JSON o
 `equal`, and `reason`, one or two sentences.";
 
 /// An agent of the first config judges the answer by a rubric.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Judge {
     pub(super) agent_id: String,
@@ -30,7 +30,7 @@ pub(crate) struct Judge {
 }
 
 /// The lowest and the highest mark.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Scale {
     min: i64,

@@ -23,7 +23,7 @@ use text::{Contains, Exact, Regex};
 const MAX_REASON: usize = 2_000;
 
 /// A scorer: an id, and exactly one of the kinds.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scorer {
     /// The name in reports.
@@ -76,6 +76,9 @@ pub struct Score {
     /// Whether the scorer itself failed, so that the score says nothing about the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// Whether an agent has judged, so that people can say whether they agree.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_judged: bool,
 }
 
 /// The result of a check, before it has the name of its scorer.
@@ -140,7 +143,8 @@ impl Scorer {
         let cost_usd = verdict.cost_usd;
         let reason = shortened(&verdict.reason, MAX_REASON);
         let Verdict { score, passed, is_error, .. } = verdict;
-        (Some(Score { scorer: self.id.clone(), score, passed, reason, is_error }), cost_usd)
+        let (scorer, is_judged) = (self.id.clone(), self.judge.is_some());
+        (Some(Score { scorer, score, passed, reason, is_error, is_judged }), cost_usd)
     }
 
     pub(crate) fn has_tag_of(&self, case: &Case) -> bool {
@@ -236,6 +240,12 @@ impl Scorer {
     /// Returns the endpoint that scores, if one does.
     pub(crate) fn scoring_endpoint(&self) -> Option<&str> {
         self.endpoint.as_ref().map(|endpoint| endpoint.endpoint_id.as_str())
+    }
+
+    /// Returns whether it is a judge whose rubric is the same for all cases. That of a case may repeat what a person has
+    /// said of its rated answer.
+    pub(crate) fn judges_all_alike(&self) -> bool {
+        self.judge.as_ref().is_some_and(|judge| judge.rubric.path().is_none())
     }
 
     /// Returns the agent that judges, if one does.

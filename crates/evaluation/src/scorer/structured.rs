@@ -3,7 +3,7 @@
 use super::{Checked, Scored, Verdict, shortened};
 use crate::case_value::CaseValue;
 use schemas::Schema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
@@ -23,7 +23,7 @@ fn json(text: &str) -> Result<Value, String> {
 }
 
 /// The answer is JSON that is valid for a schema.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(crate) struct SchemaCheck(pub(crate) Value);
 
@@ -43,7 +43,7 @@ impl SchemaCheck {
 }
 
 /// What a JSON path selects of the answer.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct JsonPathCheck {
     path: String,

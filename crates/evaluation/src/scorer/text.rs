@@ -3,7 +3,7 @@
 use super::{Checked, Scored, Verdict, shortened};
 use crate::case_value::{CaseValue, Texts};
 use regex::RegexBuilder;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The longest pattern in characters, and the size of its compiled form in bytes.
@@ -13,7 +13,7 @@ const MAX_COMPILED: usize = 4 << 20;
 const SHOWN: usize = 200;
 
 /// The answer is a text; white space around it does not count.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Exact {
     /// The text. Default: what the case expects.
@@ -43,7 +43,7 @@ impl Exact {
 }
 
 /// The answer contains texts, or does not.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Contains {
     pub(crate) all: Option<CaseValue<Texts>>,
@@ -117,7 +117,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The answer matches a regular expression. The time is linear in the length of the answer.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Regex {
     pub(crate) pattern: String,

@@ -15,7 +15,7 @@ scorers:
   - { id: quick, tags: [fast], time: { maxSeconds: 5 } }
 ";
 
-const CASES: &str = r#"{"id":"refunds","input":"May I return it?","expected":{"says":["30 days","paid"],"rubric":"It is kind."},"tags":["fast"],"split":"test","must":true}
+const CASES: &str = r#"{"id":"refunds","input":"May I return it?","expected":{"says":["30 days","paid"],"rubric":"It is kind."},"tags":["fast"],"split":"test","must":true,"rated":{"answer":"No.","liked":false}}
 {"id":"long","input":["one","two"],"expected":{"reference":"Three.","tools":["search"]},"scorers":[{"id":"digits","regex":{"pattern":"[0-9]"}}],"metadata":{"from":"c1"}}
 "#;
 
@@ -41,6 +41,7 @@ fn cases_become_tests_of_promptfoo() {
         ids.map(str::to_owned).collect()
     };
     assert_eq!((&read[0]["metadata"]["must"], &read[1]["metadata"]["must"]), (&json!(true), &Value::Null));
+    assert_eq!(read[0]["rated"], json!({ "answer": "No.", "liked": false }));
     assert_eq!((&read[0]["input"], &read[1]["input"]), (&json!("May I return it?"), &json!("two")));
     assert_eq!(scorers(&read[0]), ["1-icontains", "2-icontains", "3-not-icontains", "4-llm-rubric", "5-latency"]);
     assert_eq!(scorers(&read[1]), ["1-not-icontains", "2-regex"]);
@@ -65,5 +66,8 @@ fn cases_become_samples_of_inspect_ai() {
     let must = "`must` of the case `refunds` is only metadata: to Inspect AI, all samples are equal";
     let note = "the scorers of the case `long` are left out: scorers are Python in Inspect AI";
     assert_eq!(exported.notes, [must, note]);
-    assert_eq!(inspect_ai("samples.jsonl", &exported.text, "helper").unwrap().count, 2);
+    let imported = inspect_ai("samples.jsonl", &exported.text, "helper").unwrap();
+    assert_eq!(imported.count, 2);
+    let first: Value = serde_json::from_str(imported.cases.lines().next().unwrap()).unwrap();
+    assert_eq!(first["rated"], json!({ "answer": "No.", "liked": false }));
 }

@@ -70,18 +70,29 @@ fn mistakes_in_a_dataset_have_their_lines() {
     check(
         "c.jsonl",
         "{\"id\":\"1\",\"inputs\":\"x\"}",
-        "c.jsonl:1:18: error: unknown field `inputs`, expected one of `id`, `input`, `expected`, `tags`, `split`, `must`, `metadata`, `scorers`",
+        "c.jsonl:1:18: error: unknown field `inputs`, expected one of `id`, `input`, `expected`, `tags`, `split`, `must`, `metadata`, `scorers`, `rated`",
     );
     check(
         "c.csv",
         "id,input,title\n1,x,y",
-        "c.csv:1:1: error: unknown column `title`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must` and `metadata.NAME`",
+        "c.csv:1:1: error: unknown column `title`; columns are `id`, `input`, `expected`, `expected.NAME`, `expected.NAME[]`, `tags`, `split`, `must`, `rated.answer`, `rated.liked` and `metadata.NAME`",
     );
     check("c.csv", "id,input,input\n1,x,y", "c.csv:1:1: error: there are two columns `input`");
     check(
         "c.csv",
         "id;input\n1;x",
         "c.csv:1:1: error: the columns are separated by semicolons; separate them by commas (`id,input,expected`)",
+    );
+    check(
+        "c.csv",
+        "id,input,rated.answer,rated.liked\n1,x,y,maybe",
+        "c.csv:2:1: error: `rated.liked` is `true` or `false`, not `maybe`",
+    );
+    check("c.csv", "id,input,rated.answer\n1,x,y", "c.csv:2:1: error: missing field `liked`");
+    check(
+        "c.yaml",
+        "- { id: a, input: x, rated: { answer: ' ', liked: true } }\n",
+        "c.yaml:1:39: error: the rated answer is empty",
     );
     check("c.csv", "id,input,must\n1,x,true\n2,y,maybe", "c.csv:3:1: error: `must` is `true` or `false`, not `maybe`");
     check(
@@ -96,21 +107,23 @@ fn mistakes_in_a_dataset_have_their_lines() {
 #[test]
 fn formats_have_the_same_cases() {
     let json = concat!(
-        r#"{"id":"1","input":"Hello, you","expected":{"a":"x"},"tags":["t","u"],"split":"test","must":true,"metadata":{"m":"1"}}"#,
+        r#"{"id":"1","input":"Hello, you","expected":{"a":"x"},"tags":["t","u"],"split":"test","must":true,"metadata":{"m":"1"},"rated":{"answer":"Hi.","liked":true}}"#,
         "\n\n",
         r#"{"id":"2","input":"Bye"}"#
     );
-    let csv = "id,input,expected.a,tags,split,must,metadata.m\n1,\"Hello, you\",x,t|u,test,yes,1\n2,Bye,,,,,\n";
-    let yaml = "- { id: '1', input: 'Hello, you', expected: { a: x }, tags: [t, u], split: test, must: true, metadata: { m: '1' } }\n\
+    let csv = "id,input,expected.a,tags,split,must,metadata.m,rated.answer,rated.liked\n\
+               1,\"Hello, you\",x,t|u,test,yes,1,Hi.,yes\n2,Bye,,,,,,,\n";
+    let yaml = "- { id: '1', input: 'Hello, you', expected: { a: x }, tags: [t, u], split: test, must: true, metadata: { m: '1' }, rated: { answer: Hi., liked: true } }\n\
                 - { id: '2', input: Bye }\n";
     let read = |name: &str, text: &str| {
         let files = Files::new(&EVALUATION.replace("cases.jsonl", name), "");
         fs::write(files.path(name), text).unwrap();
         let cases = files.read().1;
-        cases.iter().map(|case| (case.to_value(), case.must)).collect::<Vec<_>>()
+        cases.iter().map(|case| (case.to_value(), case.must, case.rated.clone())).collect::<Vec<_>>()
     };
     let expected = read("c.jsonl", json);
     assert_eq!(expected[0].0["input"], json!(["Hello, you"]));
+    assert_eq!(expected[0].2.as_ref().map(|rated| (rated.answer.as_str(), rated.liked)), Some(("Hi.", true)));
     assert_eq!(read("c.csv", csv), expected);
     assert_eq!(read("c.yaml", yaml), expected);
 }

@@ -1,5 +1,6 @@
 //! Evaluations of agents that are made for tests: no model, no server.
 
+mod agreement;
 mod exports;
 mod files;
 mod gates;

@@ -19,8 +19,14 @@ async fn report() -> (Report, Files, Vec<CaseResult>) {
     let (one, _) = candidate("one.yaml", Echo::default());
     let (two, _) = candidate("two.yaml", Echo { prefix: "x", cost_usd: None, ..Echo::default() });
     let finished = evaluate(&files, &[one, two], SETTINGS).await.unwrap();
-    let cases = files.read().1;
-    let checked = Checked { dataset: &cases, selected: &cases, results: &finished.results, config: "two.yaml" };
+    let (evaluation, cases) = files.read();
+    let checked = Checked {
+        evaluation: &evaluation,
+        dataset: &cases,
+        selected: &cases,
+        results: &finished.results,
+        config: "two.yaml",
+    };
     let gate = Gate::check(checked, None, 0);
     let report = Report::new("test", &["one.yaml".to_owned(), "two.yaml".to_owned()], &finished, gate, 0);
     (report, files, finished.results)

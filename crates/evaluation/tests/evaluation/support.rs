@@ -17,6 +17,8 @@ use wire::{Role, UiMessage};
 pub(crate) struct Echo {
     /// What it writes before that.
     pub(crate) prefix: &'static str,
+    /// What it makes of the question; it fails with an empty text.
+    pub(crate) written: fn(&str) -> String,
     /// What an answer costs.
     pub(crate) cost_usd: Option<f64>,
     /// How often it was asked.
@@ -31,6 +33,7 @@ impl Default for Echo {
     fn default() -> Self {
         Self {
             prefix: "",
+            written: str::to_owned,
             cost_usd: Some(0.1),
             asked: AtomicUsize::new(0),
             parts: json!([]),
@@ -44,12 +47,13 @@ impl Subject for Echo {
     async fn answer(&self, _: &str, messages: &[String], _: Duration) -> Transcript {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let last = messages.last().unwrap();
-        if last == "fail" {
+        let written = (self.written)(last);
+        if written.is_empty() || last == "fail" {
             let error = Some("the model failed".to_owned());
             return Transcript { error, cost_usd: self.cost_usd, ..Transcript::default() };
         }
         let mut parts = self.parts.as_array().unwrap().clone();
-        parts.push(json!({ "type": "text", "text": format!("{}{last}", self.prefix) }));
+        parts.push(json!({ "type": "text", "text": format!("{}{written}", self.prefix) }));
         let answer = json!({ "id": "a", "role": Role::Assistant, "parts": parts });
         let answer: UiMessage = serde_json::from_value(answer).unwrap();
         Transcript { answers: vec![answer], cost_usd: self.cost_usd, seconds: 2.0, ..Transcript::default() }

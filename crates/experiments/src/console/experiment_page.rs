@@ -3,6 +3,7 @@
 use super::case_names::CaseNames;
 use super::experiment_parts::{changes_part, decision_part, failures_part, measures_part, run_part};
 use super::experiments::people_of;
+use super::verdicts::agreement_part;
 use super::{DATASETS, EXPERIMENTS, amount};
 use crate::report::{report, report_against};
 use crate::service::Service;
@@ -56,12 +57,15 @@ pub(super) async fn show(
     let about = about_part(&service, &experiment, &names).await?;
     let changed = shown.comparison.iter().flat_map(|pair| &pair.changes).map(|change| change.case.as_str());
     let failed = own.failures.iter().map(|result| result.case.as_str());
-    let cases = CaseNames::load(&service.context.store, &experiment, changed.chain(failed)).await?;
+    let disagreed = own.agreements.iter().flat_map(|judge| &judge.disagreements).map(|other| other.case.as_str());
+    let named = changed.chain(failed).chain(disagreed);
+    let cases = CaseNames::load(&service.context.store, &experiment, named).await?;
     let results = has_results.then(|| {
         view! {
             {measures_part(shown, with_form(&experiment, &others, with.as_deref()))}
             {changes_part(&experiment, shown.comparison.as_ref(), (with.as_deref(), &cases))}
             {failures_part(&experiment, &own.failures, &cases)}
+            {agreement_part(&experiment, &own.agreements, &cases)}
         }
     });
     let content = view! {

@@ -202,7 +202,7 @@ pub(super) fn changes_part(
 }
 
 /// Returns the page of a case in an experiment.
-fn case_path(experiment: &Experiment, case: &str, with: Option<&str>) -> String {
+pub(super) fn case_path(experiment: &Experiment, case: &str, with: Option<&str>) -> String {
     let with = with.map(|with| format!("&with={with}")).unwrap_or_default();
     format!("{EXPERIMENTS}/{}/case?case={}{with}", experiment.id, query_encoded(case))
 }

@@ -10,6 +10,7 @@ mod experiment_parts;
 mod experiments;
 mod plot;
 mod result_page;
+mod verdicts;
 
 use crate::api;
 use crate::service::Service;
@@ -36,6 +37,7 @@ const ACTIONS: &[&str] = &[
     "continue_experiment",
     "upload_experiment",
     "decide_experiment",
+    "give_verdict",
 ];
 
 /// Returns the section of the console.
@@ -57,6 +59,7 @@ pub(crate) fn section(service: Service) -> Section {
         .route("/admin/experiments/{id}/stop", post(experiment_page::stop))
         .route("/admin/experiments/{id}/continue", post(experiment_page::go_on))
         .route("/admin/experiments/{id}/decision", post(experiment_page::decide))
+        .route("/admin/experiments/{id}/verdict", post(verdicts::give))
         .route("/admin/experiments/{id}/case", get(result_page::show));
     Section {
         menu: vec![

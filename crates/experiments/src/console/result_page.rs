@@ -4,9 +4,10 @@ use super::case_names::{CaseNames, case_of, input_text};
 use super::dataset_page::shortened;
 use super::experiment_page::ExperimentQuery;
 use super::experiments::percent;
+use super::verdicts::Verdicts;
 use super::{DATASETS, EXPERIMENTS};
 use crate::service::Service;
-use crate::store::{self, CaseRow, Experiment};
+use crate::store::{self, CaseRow, Experiment, Verdict};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,7 +18,7 @@ use recordings::report::compare;
 use recordings::view::{comparison_view, recording_view, text_difference};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use web::admin::{Admin, PageError, page};
+use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::{Number, Text};
 use web::html::{link, table, text};
 use web::query_encoded;
@@ -38,6 +39,7 @@ struct Side {
     /// The config or the experiment.
     name: String,
     result: Option<CaseResult>,
+    verdicts: Verdicts,
     recordings: Vec<Recording>,
 }
 
@@ -65,6 +67,9 @@ pub(super) async fn show(
     if sides.iter().all(|side| side.result.is_none()) {
         return Err(UserError::not_found().into());
     }
+    let people = sides.iter().flat_map(|side| &side.verdicts.all).map(|verdict| verdict.person.as_str());
+    let names = UserNames::load(&service.context.store, people).await?;
+    let reader = (admin.caller.user_id.as_str(), &names);
     let found = case_of(&service.context.store, &experiment, &case).await?;
     let (title, question) = match found {
         Some(row) => {
@@ -80,7 +85,7 @@ pub(super) async fn show(
             {link(format!("{EXPERIMENTS}/{id}/case"), "all cases")}" · "<span class="cw-admin-id">{case}</span>
         </p>
         {question}
-        {answers_part(&sides)}
+        {answers_part(&sides, reader)}
         {steps_part(&sides)}
     };
     Ok(page(&admin, EXPERIMENTS, StatusCode::OK, &title, content))
@@ -90,14 +95,21 @@ pub(super) async fn show(
 async fn sides(service: &Service, experiment: &Experiment, case: &str) -> Result<Vec<Side>, PageError> {
     let mut by_config = BTreeMap::new();
     let store = &service.context.store;
-    for result in store::results_of_case(store, &experiment.id, case).await?.results {
+    let kept = store::results_of_case(store, &experiment.id, case).await?;
+    for result in kept.results {
         by_config.entry(result.config.clone()).or_insert(result);
     }
     let mut sides = Vec::new();
     for config in &experiment.configs {
         let file = store::recordings_of(store, &experiment.id, config, case).await?;
         let recordings = file.map(|file| read(file.as_bytes()).unwrap_or_default()).unwrap_or_default();
-        sides.push(Side { name: config.clone(), result: by_config.remove(config), recordings });
+        let result = by_config.remove(config);
+        let is_about = |verdict: &&Verdict| {
+            verdict.config == *config && result.as_ref().is_some_and(|result| result.repeat == verdict.repeat)
+        };
+        let all = kept.verdicts.iter().filter(is_about).cloned().collect();
+        let verdicts = Verdicts { experiment_id: experiment.id.clone(), all };
+        sides.push(Side { name: config.clone(), result, verdicts, recordings });
     }
     Ok(sides)
 }
@@ -120,7 +132,7 @@ fn question_part(row: &CaseRow, experiment: &Experiment, input: String) -> AnyVi
     .into_any()
 }
 
-fn answers_part(sides: &[Side]) -> AnyView {
+fn answers_part(sides: &[Side], reader: (&str, &UserNames)) -> AnyView {
     let other = |index: usize| match (sides.len(), index) {
         (2, 0) => sides[1].result.as_ref(),
         (2, 1) => sides[0].result.as_ref(),
@@ -129,7 +141,10 @@ fn answers_part(sides: &[Side]) -> AnyView {
     let side = |(index, side): (usize, &Side)| {
         let content = match &side.result {
             None => view! { <p class="cw-account-note">"There is no result."</p> }.into_any(),
-            Some(result) => result_view(result, other(index).map(|other| other.answer.as_str()), index == 0),
+            Some(result) => {
+                let other = other(index).map(|other| other.answer.as_str());
+                result_view(result, (other, index == 0), side.verdicts.view(result, reader))
+            }
         };
         view! { <div class="cw-replay-side"><h3>{side.name.clone()}</h3>{content}</div> }
     };
@@ -142,7 +157,7 @@ fn answers_part(sides: &[Side]) -> AnyView {
     .into_any()
 }
 
-fn result_view(result: &CaseResult, other: Option<&str>, is_first: bool) -> AnyView {
+fn result_view(result: &CaseResult, (other, is_first): (Option<&str>, bool), verdicts: Option<AnyView>) -> AnyView {
     let (class, verdict) =
         if result.passed { ("cw-eval-better", "passes") } else { ("cw-eval-worse", "does not pass") };
     let row = |score: &Score| {
@@ -161,6 +176,7 @@ fn result_view(result: &CaseResult, other: Option<&str>, is_first: bool) -> AnyV
         <p><span class=class>{verdict}</span></p>
         {result.error.clone().map(|error| view! { <p class="cw-account-problem">{error}</p> })}
         <p class="cw-admin-text cw-admin-diff" dir="auto">{answer}</p>
+        {verdicts}
         {(!result.tools.is_empty()).then(|| view! { <p class="cw-account-note">{format!("Tools: {}", result.tools.join(", "))}</p> })}
         {table(columns, result.scores.iter().map(row), "No scorer applies.")}
         <p class="cw-account-note">{used}</p>

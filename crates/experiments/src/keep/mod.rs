@@ -169,6 +169,7 @@ fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) 
         return Err(UserError::invalid("/", "There is no message of the user before this answer."));
     }
     let text = shortened(&answer.text());
+    let rated = feedback.and_then(|feedback| rated(&answer.text(), feedback.rating));
     let mut expected = Map::new();
     let is_disliked = feedback.is_some_and(|feedback| feedback.rating == Rating::Down);
     if is_disliked {
@@ -194,20 +195,33 @@ fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) 
         Some(Rating::Down) => "disliked",
         None => "unrated",
     };
-    Ok(json!({
+    let mut case = json!({
         "id": message_id,
         "input": &texts[texts.len().saturating_sub(MAX_MESSAGES)..],
         "expected": expected,
         "tags": [rating],
-    }))
+    });
+    if let Some(rated) = rated {
+        case["rated"] = rated;
+    }
+    Ok(case)
+}
+
+/// Returns the answer with the rating of the user, with which judges are compared. What is longer than a case keeps would
+/// be another answer than the user has rated.
+fn rated(answer: &str, rating: Rating) -> Option<Value> {
+    let is_whole = !answer.trim().is_empty() && answer.chars().count() <= MAX_TEXT;
+    is_whole.then(|| json!({ "answer": answer, "liked": rating == Rating::Up }))
 }
 
 /// Masks personal data in what users and the agent have written. The id, the tags and the names of tools stay.
 fn masked(content: &Value, name: Option<&str>) -> Value {
     let masker = Masker::new(name);
     let mut masked = content.clone();
-    for key in ["input", "expected"] {
-        masked[key] = masker.value(&content[key]);
+    for key in ["input", "expected", "rated"] {
+        if let Some(value) = content.get(key) {
+            masked[key] = masker.value(value);
+        }
     }
     if let Some(tools) = content.pointer("/expected/tools") {
         masked["expected"]["tools"] = tools.clone();
@@ -233,13 +247,26 @@ mod tests {
             "input": ["I am Ada, ada@shop.test."],
             "expected": { "tools": ["find_order_12345", "Ada"], "reference": "Hello Ada, your order is 4711-0815." },
             "tags": ["liked"],
+            "rated": { "answer": "Hello Ada, your order is 4711-0815.", "liked": true },
         });
         let expected = json!({
             "id": "m-12345678",
             "input": ["I am [name], [e-mail]."],
             "expected": { "tools": ["find_order_12345", "Ada"], "reference": "Hello [name], your order is [number]." },
             "tags": ["liked"],
+            "rated": { "answer": "Hello [name], your order is [number].", "liked": true },
         });
         assert_eq!(masked(&content, Some("Ada")), expected);
+    }
+
+    #[test]
+    fn ratings_are_kept_with_the_whole_answer() {
+        let check = |answer: &str, rating: Rating, expected: Value| {
+            assert_eq!(rated(answer, rating).unwrap_or_default(), expected);
+        };
+        check("Hello", Rating::Up, json!({ "answer": "Hello", "liked": true }));
+        check("Hello", Rating::Down, json!({ "answer": "Hello", "liked": false }));
+        check(" ", Rating::Up, Value::Null);
+        check(&"x".repeat(MAX_TEXT + 1), Rating::Up, Value::Null);
     }
 }

@@ -1,9 +1,12 @@
 //! What administrators do with datasets and experiments, for the pages and the API alike.
 
+mod answers;
 mod datasets;
 mod experiments;
 mod upload;
+mod verdicts;
 
+pub use answers::{KeptCaseAnswer, answers_of_dataset};
 pub(crate) use experiments::NewExperiment;
 pub use upload::{KeepError, keep_results};
 

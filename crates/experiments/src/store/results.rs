@@ -1,5 +1,6 @@
 //! The results of cases.
 
+use super::verdicts::{Verdict, verdicts_about};
 use super::{UNREADABLE, UNWRITABLE};
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
@@ -55,6 +56,8 @@ pub(crate) enum ResultRow {
 pub(crate) struct KeptResults {
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
+    /// What people say of the answers.
+    pub(crate) verdicts: Vec<Verdict>,
 }
 
 /// Stores results, each with the owner of its case, and how far the experiment is. A result replaces an earlier one of the
@@ -98,12 +101,17 @@ pub(crate) async fn delete_orphaned(db: &mut Db, experiment_id: &str) -> Result<
 
 /// Returns the results of an experiment.
 pub(crate) async fn results(store: &Store, experiment_id: &str) -> Result<KeptResults, StoreError> {
-    list(store, sql::query(LIST).bind(experiment_id.to_owned())).await
+    let kept = list(store, sql::query(LIST).bind(experiment_id.to_owned())).await?;
+    let verdicts = verdicts_about(store, (experiment_id, None), &kept.results).await?;
+    Ok(KeptResults { verdicts, ..kept })
 }
 
 /// Returns the results of a case in an experiment.
 pub(crate) async fn results_of_case(store: &Store, experiment_id: &str, case: &str) -> Result<KeptResults, StoreError> {
-    list(store, sql::query(LIST_OF_CASE).bind(experiment_id.to_owned()).bind(case.to_owned())).await
+    let of_case = sql::query(LIST_OF_CASE).bind(experiment_id.to_owned()).bind(case.to_owned());
+    let kept = list(store, of_case).await?;
+    let verdicts = verdicts_about(store, (experiment_id, Some(case)), &kept.results).await?;
+    Ok(KeptResults { verdicts, ..kept })
 }
 
 async fn list(store: &Store, list: sql::Query) -> Result<KeptResults, StoreError> {

@@ -79,6 +79,10 @@ impl CurrentConfig for DemoModel {
         panic!("not used")
     }
 
+    fn tasks_page(&self, _: &Caller) -> Option<String> {
+        panic!("not used")
+    }
+
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         panic!("not used")
     }

@@ -1,10 +1,12 @@
 //! The jobs that send e-mails.
 
+use super::text::Entry;
 use super::{store, text};
 use crate::deliver::is_unseen;
 use crate::section::Notifications;
+use crate::waiting::{self, path};
 use ::store::Store;
-use capability::Context;
+use capability::{Context, Waiting};
 use jobs::{Backoff, Due, Handler, JobContext, JobError, Kind, NewJob, OnPending, Outcome};
 use mail::{Mail, MailError, Smtp};
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,8 @@ use wire::organize::ListFilter;
 
 const MINUTE: i64 = 60_000;
 
-/// The most conversations that are looked at for an e-mail: pinned ones, and then the newest ones.
+/// The most conversations that are looked at for an e-mail: pinned ones, and then the newest ones. As many questions and
+/// triggers are, the oldest ones.
 const MAX_LOOKED_AT: u32 = 100;
 
 /// The job that asks a user to confirm an address.
@@ -70,15 +73,15 @@ pub(crate) async fn next_digest(
 }
 
 /// Returns the handlers of the jobs.
-pub(crate) fn handlers(context: &Context) -> [Handler; 2] {
-    let (for_confirmation, for_digest) = (context.clone(), context.clone());
+pub(crate) fn handlers(context: &Context, waiting: &Waiting) -> [Handler; 2] {
+    let (for_confirmation, for_digest, waiting) = (context.clone(), context.clone(), waiting.clone());
     let confirm = Handler::new(CONFIRM, move |job, confirmation| {
         let context = for_confirmation.clone();
         async move { send_confirmation(&context, &job, &confirmation).await }
     });
     let digest = Handler::new(DIGEST, move |job, ()| {
-        let context = for_digest.clone();
-        async move { send_digest(&context, &job).await }
+        let (context, waiting) = (for_digest.clone(), waiting.clone());
+        async move { send_digest(&context, &waiting, &job).await }
     });
     [confirm, digest]
 }
@@ -103,7 +106,7 @@ async fn send_confirmation(
     Ok(Outcome::DONE)
 }
 
-async fn send_digest(context: &Context, job: &JobContext) -> Result<Outcome, JobError> {
+async fn send_digest(context: &Context, waiting: &Waiting, job: &JobContext) -> Result<Outcome, JobError> {
     let Some(owner) = job.owner() else { return Ok(Outcome::DONE) };
     let Some(stored) = store::find(&context.store, owner).await? else { return Ok(Outcome::DONE) };
     let Some((address, since)) = stored.confirmed() else { return Ok(Outcome::DONE) };
@@ -114,10 +117,15 @@ async fn send_digest(context: &Context, job: &JobContext) -> Result<Outcome, Job
     // What happens while the e-mail is sent is in the next one.
     let looked_at = now_millis();
     let unseen = unseen_since(&context.store, owner, since).await?;
-    if unseen.is_empty() {
+    let mut entries: Vec<_> = unseen.iter().map(|found| Entry::of_conversation(&config, settings, found)).collect();
+    if let Some(person) = waiting::person(context, owner).await? {
+        let items = waiting.for_user(context, &person, since, MAX_LOOKED_AT).await?;
+        entries.extend(items.iter().map(|item| Entry::of_item(settings, item, path(context, &person, item))));
+    }
+    if entries.is_empty() {
         return Ok(Outcome::DONE);
     }
-    let mail = text::digest(&config, settings, job.id(), (address, stored.token.as_str()), &unseen);
+    let mail = text::digest(&config, job.id(), (address, stored.token.as_str()), &entries);
     let (Some(smtp), Some(mail)) = (settings.smtp(&config), mail) else { return Ok(Outcome::DONE) };
     send(smtp, &mail).await?;
     let (owner, token) = (owner.to_owned(), stored.token.clone());

@@ -30,7 +30,8 @@ pub(crate) struct EmailNotifications {
     #[serde(default = "default_every")]
     #[schemars(range(min = 5, max = 10080))]
     pub(crate) every_minutes: u32,
-    /// Whether e-mails have the titles of conversations. Nothing else of a conversation is in them. Default: true.
+    /// Whether e-mails have the titles of conversations and the questions of workflows. Nothing else of them is in
+    /// e-mails. Default: true.
     #[serde(default = "default_titles")]
     pub(crate) show_titles: bool,
 }

@@ -3,12 +3,13 @@
 use super::{EmailNotifications, link};
 use crate::deliver::agent_title;
 use crate::message::cut_title;
+use capability::{WaitingItem, WaitingKind};
 use config::Config;
 use mail::Mail;
 use url::Url;
 use wire::api::ConversationSummary;
 
-/// The most conversations in an e-mail.
+/// The most entries in an e-mail.
 const MAX_LISTED: usize = 20;
 
 /// The path of the links that switch e-mails off.
@@ -29,27 +30,58 @@ pub(crate) fn confirmation(config: &Config, id: &str, to: &str, token: &str) -> 
     Some(Mail { id: id.to_owned(), to: vec![to.to_owned()], subject, text, ..Mail::default() })
 }
 
-/// Returns the e-mail about conversations with something unread, of which there is at least one; `None` as with
-/// [`confirmation`].
-pub(crate) fn digest(
-    config: &Config,
-    settings: &EmailNotifications,
-    id: &str,
-    (to, token): (&str, &str),
-    unseen: &[ConversationSummary],
-) -> Option<Mail> {
+/// What an e-mail tells of.
+pub(crate) struct Entry {
+    /// The name of a conversation, or of what waits.
+    name: String,
+    /// Why it is in the e-mail.
+    state: &'static str,
+    /// The path of its page.
+    path: String,
+    is_conversation: bool,
+}
+
+impl Entry {
+    /// A conversation with something unread.
+    pub(crate) fn of_conversation(config: &Config, settings: &EmailNotifications, found: &ConversationSummary) -> Self {
+        let title = settings.show_titles.then_some(found.title.as_str());
+        Self {
+            name: one_line(agent_title(config, &found.agent_id), title),
+            state: if found.waiting { "A decision is needed to go on" } else { "An answer is there" },
+            path: format!("/{}?conversation={}", found.page_id, found.id),
+            is_conversation: true,
+        }
+    }
+
+    /// Something that waits for the user, with the path of its page.
+    pub(crate) fn of_item(settings: &EmailNotifications, item: &WaitingItem, path: String) -> Self {
+        let title = settings.show_titles.then_some(item.title.as_str());
+        let state = match item.kind {
+            WaitingKind::Task => "A question waits for your answer",
+            WaitingKind::AgentRun => "A decision is needed to go on",
+            WaitingKind::PausedTrigger => "A trigger was paused: its runs have failed",
+        };
+        Self { name: one_line(&item.subject, title), state, path, is_conversation: false }
+    }
+}
+
+/// Returns the e-mail about these entries, of which there is at least one; `None` as with [`confirmation`].
+pub(crate) fn digest(config: &Config, id: &str, (to, token): (&str, &str), entries: &[Entry]) -> Option<Mail> {
     let stop = link(config, &format!("{STOP_PATH}/{token}"))?;
     let site = site(&stop);
-    let subject = match unseen {
-        [one] => format!("{}: {}", name(config, settings, one), state(one).to_lowercase()),
-        _ => format!("{site}: {} conversations have something new", unseen.len()),
+    let subject = match entries {
+        [one] => format!("{}: {}", one.name, one.state.to_lowercase()),
+        all if all.iter().all(|entry| entry.is_conversation) => {
+            format!("{site}: {} conversations have something new", all.len())
+        }
+        all => format!("{site}: {} notifications", all.len()),
     };
     let mut text = String::new();
-    for found in unseen.iter().take(MAX_LISTED) {
-        let url = link(config, &format!("/{}?conversation={}", found.page_id, found.id))?;
-        text += &format!("{}\n{}.\n{url}\n\n", name(config, settings, found), state(found));
+    for Entry { name, state, path, .. } in entries.iter().take(MAX_LISTED) {
+        let url = link(config, path)?;
+        text += &format!("{name}\n{state}.\n{url}\n\n");
     }
-    if let Some(more) = unseen.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+    if let Some(more) = entries.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
         text += &format!("And {more} more: {}\n\n", link(config, "/")?);
     }
     text +=
@@ -66,13 +98,7 @@ fn site(url: &Url) -> String {
     }
 }
 
-/// Names a conversation, by its agent and, if it may be shown, its title. The title is one line.
-fn name(config: &Config, settings: &EmailNotifications, found: &ConversationSummary) -> String {
-    let title = settings.show_titles.then_some(found.title.as_str());
-    cut_title(agent_title(config, &found.agent_id), title).replace(['\r', '\n'], " ")
-}
-
-/// Says why a conversation is in the e-mail.
-fn state(found: &ConversationSummary) -> &'static str {
-    if found.waiting { "A decision is needed to go on" } else { "An answer is there" }
+/// Names an entry in one line.
+fn one_line(sender: &str, title: Option<&str>) -> String {
+    cut_title(sender, title).replace(['\r', '\n'], " ")
 }

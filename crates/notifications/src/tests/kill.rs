@@ -1,6 +1,9 @@
 //! Kills the process at many moments while browsers subscribe, and while addresses are asked for and confirmed.
 
+use super::waiting::{announced, teller, with_browsers};
 use super::*;
+use capability::{TellOfWaiting, WaitingKind};
+use std::sync::{Arc, RwLock};
 use test_process::KillTest;
 
 const KILLS: KillTest = KillTest {
@@ -89,4 +92,49 @@ async fn an_address_is_confirmed_only_with_its_own_token_however_often_the_serve
         return serve_emails(&url).await;
     }
     EMAIL_KILLS.run(10, check_emails).await;
+}
+
+const WAITING_KILLS: KillTest = KillTest {
+    variable: "NOTIFICATIONS_WAITING_KILL_URL",
+    test: "tests::kill::people_are_told_of_all_that_is_stored_however_often_the_server_is_killed",
+};
+
+/// Stores things that begin to wait, each in one transaction with what tells people of it.
+async fn serve_waiting(url: &str) {
+    let store = open(url).await;
+    let teller = teller(&store, &Arc::new(RwLock::new(with_browsers())));
+    for at in 0..TIMES {
+        let (owner, teller) = (format!("user{at}"), teller.clone());
+        if emails::find(&store, &owner).await.unwrap().is_some() {
+            continue;
+        }
+        let begin = store.write(move |db| {
+            Box::pin(async move {
+                emails::ask(db, &owner, "someone@a.test", &owner, day(at)).await?;
+                teller.begins(db, WaitingKind::Task, &owner).await
+            })
+        });
+        begin.await.unwrap();
+    }
+    store.close().await;
+}
+
+/// Checks that people are told of exactly what is stored; returns the number of things.
+async fn check_waiting(url: &str) -> usize {
+    let store = open(url).await;
+    let mut known = 0;
+    for at in 0..TIMES {
+        known += usize::from(emails::find(&store, &format!("user{at}")).await.unwrap().is_some());
+    }
+    assert_eq!(announced(&store).await, known);
+    store.close().await;
+    known
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_are_told_of_all_that_is_stored_however_often_the_server_is_killed() {
+    if let Some(url) = WAITING_KILLS.url() {
+        return serve_waiting(&url).await;
+    }
+    WAITING_KILLS.run(TIMES as usize, check_waiting).await;
 }

@@ -2,6 +2,7 @@
 //! of database, and that a browser can decrypt its messages.
 
 mod kill;
+mod waiting;
 
 use crate::DEFINITION;
 use crate::email::deliver::Pace;

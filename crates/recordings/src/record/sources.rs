@@ -56,6 +56,10 @@ impl ToolSource for RecordingSource {
         self.inner.revision(scope)
     }
 
+    fn reads_history(&self) -> bool {
+        self.inner.reads_history()
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(async move {
             let text = self.inner.note(asked).await;

@@ -53,6 +53,10 @@ impl ToolSource for ReplaySource {
         })
     }
 
+    fn reads_history(&self) -> bool {
+        self.inner.reads_history()
+    }
+
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         match self.tape.note(&self.agent, self.name()) {
             Some(TapedNote(text)) => Box::pin(std::future::ready(text)),

@@ -85,11 +85,13 @@ fn context(recorded: &RecordedContext) -> ContextInput {
             summary: summary.map(|(text, covers)| ContextSummary { text, covers }),
             cleared_through,
             shortened_through,
+            ..Projection::default()
         },
         measured: measured.map(|(estimated, reported)| MeasuredSize { estimated, reported }),
         boundaries: boundaries.into_iter().map(|(at, message_id)| TurnBoundary { at, message_id }).collect(),
         rests,
         page: page.map(|(text, is_known)| PageContext { text, is_known }),
         compaction: compaction.map(|recorded| Compaction { focus: recorded.focus }),
+        ..ContextInput::default()
     }
 }

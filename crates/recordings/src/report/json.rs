@@ -1,6 +1,6 @@
 //! The report as JSON.
 
-use super::Comparison;
+use super::{Comparison, DatasetReport};
 use serde::Serialize;
 
 /// The report about all replayed runs.
@@ -13,11 +13,14 @@ pub struct JsonReport<'a> {
     pub passed: bool,
     /// The comparisons.
     pub runs: &'a [Comparison],
+    /// What they say of the cases of a dataset, if one was replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<&'a DatasetReport>,
 }
 
 impl<'a> JsonReport<'a> {
     /// Creates a report.
     pub fn new(runs: &'a [Comparison], passed: bool) -> Self {
-        Self { version: 1, passed, runs }
+        Self { version: 1, passed, runs, dataset: None }
     }
 }

@@ -1,6 +1,7 @@
 //! Compares two recordings of a run step by step, and reports the differences.
 
 mod compare;
+mod dataset;
 mod imported;
 mod json;
 mod junit;
@@ -10,6 +11,7 @@ mod terminal;
 mod words;
 
 pub use compare::{Comparison, Finding, Kind, StepPair, compare, mark_unstable};
+pub use dataset::{DatasetReport, RecordedCase};
 pub use imported::imported_turn;
 pub use json::JsonReport;
 pub use junit::junit;

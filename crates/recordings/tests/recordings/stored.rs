@@ -34,6 +34,9 @@ async fn equal_values_of_a_conversation_are_stored_once_and_go_with_it() {
         let second = world.recording("run-2").await;
         assert_eq!(world.count("recording_blobs").await, blobs);
         assert_eq!(first.blobs, second.blobs);
+        let of_answer = async |answer: &str| recordings::find_of_answer(&world.store, "c", answer).await.unwrap();
+        assert_eq!(of_answer("a-run-1").await, std::slice::from_ref(&first));
+        assert_eq!(of_answer("q-run-1").await, []);
         assert_eq!(recordings::find(&world.store, "c").await.unwrap(), [first, second]);
         world.answer("other", "run-3").await;
         world.recording("run-3").await;

@@ -41,6 +41,7 @@ impl World {
             libraries: Default::default(),
             memories: Default::default(),
             tokens: Default::default(),
+            waiting: Default::default(),
         };
         let capability = recordings::DEFINITION.start.unwrap()(&host).unwrap();
         Self { store, capability, config }

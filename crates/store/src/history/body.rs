@@ -28,7 +28,8 @@ pub(crate) fn role_name(role: Role) -> &'static str {
     }
 }
 
-fn role_of(name: &str) -> Role {
+/// Returns the role with a name of the database.
+pub(crate) fn role_of(name: &str) -> Role {
     match name {
         "system" => Role::System,
         "user" => Role::User,

@@ -1,9 +1,11 @@
 //! Table `messages`: the message tree of a conversation.
 
 use crate::history::body;
+use crate::history::encoded::EncodedMessage;
 use crate::run::{grants, runs};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
+use std::sync::Arc;
 use wire::{EndReason, UiMessage};
 
 /// A message with its position in the tree.
@@ -117,6 +119,17 @@ impl Store {
         let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
         decode(conversation_id, rows).await
+    }
+
+    /// Returns the active branch as [`Store::branch`] does, with messages that the caller decodes.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn encoded_branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<EncodedMessage>, StoreError> {
+        let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
+        let conversation_id = Arc::from(conversation_id);
+        rows.into_iter().map(|row| EncodedMessage::new(&conversation_id, row)).collect()
     }
 
     /// Returns the branch that ends with a message, as [`Store::branch`] returns the active one; also empty when the

@@ -7,6 +7,7 @@ pub(crate) mod branches;
 pub(crate) mod change;
 pub(crate) mod conversations;
 pub(crate) mod copies;
+pub(crate) mod encoded;
 pub(crate) mod event_claims;
 pub(crate) mod feedback;
 pub(crate) mod folders;

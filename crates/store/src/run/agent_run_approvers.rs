@@ -8,7 +8,7 @@ use serde_json::Value;
 const INSERT: &str = "INSERT INTO agent_run_approvers (run_id, role) VALUES ($1, $2)";
 const ROLES: &str = "SELECT role FROM agent_run_approvers WHERE run_id = $1 ORDER BY role";
 const WAITING_BEFORE_USER: &str = "
-    SELECT i.id, i.owner, i.agent_id, i.created_at, a.caller, a.questions
+    SELECT i.id, i.owner, i.agent_id, i.created_at, a.caller, a.questions, a.updated_at
     FROM invocations i JOIN agent_runs a ON a.id = i.id
     WHERE i.status = 'running' AND a.phase = 'waiting' AND a.questions IS NOT NULL
     AND ((a.owner = ";
@@ -35,6 +35,8 @@ pub struct UndecidedRunRow {
     pub questions: Value,
     /// When it was requested; Unix time, milliseconds.
     pub created_at: i64,
+    /// When it began to wait, or a part of its questions was answered; Unix time, milliseconds.
+    pub changed_at: i64,
 }
 
 /// Adds the roles of a run, each once.
@@ -89,5 +91,6 @@ fn read(row: &Row) -> Result<UndecidedRunRow, StoreError> {
         caller: row.try_get("caller")?,
         questions: questions.map_err(|error| StoreError::Failed(error.to_string()))?,
         created_at: row.try_get("created_at")?,
+        changed_at: row.try_get("updated_at")?,
     })
 }

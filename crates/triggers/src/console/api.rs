@@ -1,6 +1,8 @@
 //! The API for a trigger. The list is in `list`.
 
-use super::{DeliveryBody, TestBody, TestResult, TriggerDetail, delivery_body, detail, find, set_paused, test};
+use super::{
+    DeliveryBody, TestBody, TestResult, TriggerDetail, deliver_again, delivery_body, detail, find, set_paused, test,
+};
 use crate::engine::Triggers;
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -17,6 +19,11 @@ pub(super) fn routes() -> ApiRouter<Triggers> {
         .post("/api/admin/triggers/{workflow}/{trigger}/resume", resume, "Resume a trigger")
         .post("/api/admin/triggers/{workflow}/{trigger}/test", send_test, "Test a trigger")
         .get("/api/admin/triggers/{workflow}/{trigger}/deliveries/{id}", read, "Get the body of a delivery")
+        .post(
+            "/api/admin/triggers/{workflow}/{trigger}/deliveries/{id}/again",
+            again,
+            "Deliver a webhook again that has started nothing",
+        )
 }
 
 /// `GET /api/admin/triggers/{workflow}/{trigger}`
@@ -68,4 +75,14 @@ async fn read(
 ) -> Result<Json<DeliveryBody>, HttpError> {
     let trigger = find(&triggers, &(workflow, trigger))?;
     Ok(Json(delivery_body(&triggers, &admin, &trigger, &id).await?))
+}
+
+/// `POST /api/admin/triggers/{workflow}/{trigger}/deliveries/{id}/again`
+async fn again(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path((workflow, trigger, id)): Path<(String, String, String)>,
+) -> Result<Json<TestResult>, HttpError> {
+    let trigger = find(&triggers, &(workflow, trigger))?;
+    Ok(Json(deliver_again(&triggers, &admin, &trigger, &id).await?))
 }

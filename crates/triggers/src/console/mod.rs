@@ -5,8 +5,9 @@ mod list;
 mod page;
 
 use crate::active::{ActiveTrigger, Source, TriggerKey};
-use crate::engine::{AuditedTest, Delivered, Incoming, Triggers};
-use crate::store::{self, Delivery, DeliveryOutcome, PauseOutcome, StateRow};
+use crate::engine::{ByAdministrator, Delivered, Incoming, Triggers};
+use crate::routes::{signed_id, webhook_event};
+use crate::store::{self, Delivery, DeliveryOutcome, PauseOutcome, ReceivedDelivery, StateRow};
 use ::store::append_audit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ use workflow_definition::TriggerKind;
 
 /// The number of next times of a schedule that are shown.
 const NEXT_TIMES: usize = 5;
+/// Why something cannot be delivered again.
+const NOT_UNSTARTED: &str = "Only a webhook that has failed without starting a run can be delivered again.";
 /// The largest event of a test in bytes.
 const MAX_TEST: usize = 256 * 1024;
 
@@ -25,7 +28,8 @@ const MAX_TEST: usize = 256 * 1024;
 pub(crate) fn section(triggers: Triggers) -> Section {
     let list = Section::list::<list::TriggerList>(triggers.clone());
     let own = api::routes().with_pages(page::routes()).map(|router| router.with_state(triggers));
-    let actions = ["pause_trigger", "resume_trigger", "test_trigger", "read_delivery", "trigger_paused_itself"];
+    let actions =
+        ["pause_trigger", "resume_trigger", "test_trigger", "deliver_again", "read_delivery", "trigger_paused_itself"];
     Section {
         actions: list.actions.into_iter().chain(actions.map(|action| format!("admin:{action}"))).collect(),
         routes: list.routes.merge(own),
@@ -85,7 +89,7 @@ struct TestBody {
     event: Value,
 }
 
-/// What became of a test.
+/// What became of a test, or of a delivery that was delivered again.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestResult {
@@ -202,10 +206,43 @@ async fn test(
     }
     let entry = admin.audit_entry("test_trigger", "", about(trigger));
     let key = format!("test {}", uuid::Uuid::now_v7());
-    let incoming = Incoming { key, event, test_by: Some(AuditedTest(entry)), body: None, causes: Vec::new() };
-    match triggers.deliver(trigger, incoming).await.map_err(from_store_error)? {
+    let by = Some(ByAdministrator { entry, is_test: true });
+    let incoming = Incoming { key, event, by, request: None, causes: Vec::new() };
+    result(triggers.deliver(trigger, incoming).await.map_err(from_store_error)?)
+}
+
+/// Delivers a webhook again that has failed without starting a run, also while the trigger is paused. The delivery
+/// gets a new id, and its sender cannot start a second run with it.
+async fn deliver_again(
+    triggers: &Triggers,
+    admin: &Admin,
+    trigger: &Arc<ActiveTrigger>,
+    id: &str,
+) -> Result<TestResult, UserError> {
+    let found = store::received(&triggers.store, &trigger.key, id).await.map_err(from_store_error)?;
+    let ReceivedDelivery { key, is_unstarted, request } = found.ok_or_else(UserError::not_found)?;
+    if !is_unstarted || !matches!(trigger.source, Source::Webhook(_)) {
+        return Err(UserError::new(ErrorCode::Conflict, NOT_UNSTARTED));
+    }
+    let Some(request) = request else {
+        let message = "The body of this delivery is not kept any more. Let the service send it again.";
+        return Err(UserError::new(ErrorCode::Conflict, message));
+    };
+    let mut about = about(trigger);
+    about["deliveryId"] = id.into();
+    let entry = admin.audit_entry("deliver_again", "", about);
+    let by = Some(ByAdministrator { entry, is_test: false });
+    let event = webhook_event(signed_id(&key), &request);
+    let incoming = Incoming { key, event, by, request: Some(request), causes: Vec::new() };
+    result(triggers.deliver(trigger, incoming).await.map_err(from_store_error)?)
+}
+
+fn result(delivered: Delivered) -> Result<TestResult, UserError> {
+    match delivered {
         Delivered::Stored { id, outcome, detail, run_id } => Ok(TestResult { id, outcome, detail, run_id }),
-        Delivered::Repeated | Delivered::Paused | Delivered::Full => {
+        // The sender was faster.
+        Delivered::Repeated => Err(UserError::new(ErrorCode::Conflict, NOT_UNSTARTED)),
+        Delivered::Paused | Delivered::Full => {
             let message = "Too many runs of this trigger have not ended. Try again when some have.";
             Err(UserError::new(ErrorCode::Unavailable, message))
         }

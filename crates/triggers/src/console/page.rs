@@ -1,7 +1,9 @@
 //! The page of a trigger.
 
 use super::list::{TriggerList, path, state_text};
-use super::{TestResult, TriggerDetail, TriggerItem, delivery_body, detail, example, find, set_paused, test};
+use super::{
+    TestResult, TriggerDetail, TriggerItem, deliver_again, delivery_body, detail, example, find, set_paused, test,
+};
 use crate::active::ActiveTrigger;
 use crate::engine::Triggers;
 use crate::store::{Delivery, DeliveryOutcome};
@@ -27,13 +29,17 @@ pub(super) fn routes() -> Router<Triggers> {
         .route("/admin/triggers/{workflow}/{trigger}/resume", post(resume))
         .route("/admin/triggers/{workflow}/{trigger}/test", post(send_test))
         .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}", get(read))
+        .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}/again", post(again))
 }
 
-/// What the page says after a test.
+/// What the page says after a test, or after something was delivered again.
 #[derive(Default)]
 struct Said {
     done: Option<&'static str>,
+    /// Why a test has failed.
     wrong: Option<String>,
+    /// Why something was not delivered again.
+    undelivered: Option<String>,
     /// What the form contains.
     event: Option<String>,
 }
@@ -83,7 +89,23 @@ async fn send_test(
         Ok(event) => test(&triggers, &admin, &trigger, event).await,
         Err(error) => Err(UserError::invalid("/event", format!("The event is not valid JSON: {error}."))),
     };
-    let (status, said) = match tested {
+    let (status, said) = message_about(tested);
+    render(&admin, &triggers, &trigger, status, Said { event: Some(written), ..said }).await
+}
+
+/// `POST /admin/triggers/{workflow}/{trigger}/deliveries/{id}/again`
+async fn again(
+    admin: Admin,
+    State(triggers): State<Triggers>,
+    Path((workflow, trigger, id)): Path<(String, String, String)>,
+) -> Result<Response, PageError> {
+    let trigger = find(&triggers, &(workflow, trigger))?;
+    let (status, Said { done, wrong, .. }) = message_about(deliver_again(&triggers, &admin, &trigger, &id).await);
+    render(&admin, &triggers, &trigger, status, Said { done, undelivered: wrong, ..Said::default() }).await
+}
+
+fn message_about(result: Result<TestResult, UserError>) -> (StatusCode, Said) {
+    match result {
         Ok(TestResult { outcome: DeliveryOutcome::Failed, detail, .. }) => {
             (StatusCode::UNPROCESSABLE_ENTITY, Said { wrong: detail, ..Said::default() })
         }
@@ -96,8 +118,7 @@ async fn send_test(
             let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
             (status, Said { wrong: Some(error.message), ..Said::default() })
         }
-    };
-    render(&admin, &triggers, &trigger, status, Said { event: Some(written), ..said }).await
+    }
 }
 
 /// `GET /admin/triggers/{workflow}/{trigger}/deliveries/{id}`
@@ -149,6 +170,7 @@ async fn render(
         </section>
         <section class="cw-account-part" aria-labelledby="deliveries">
             <h2 id="deliveries">"Last deliveries"</h2>
+            {error_message(said.undelivered)}
             {deliveries_table(&path, deliveries)}
         </section>
     };
@@ -190,12 +212,14 @@ fn pause_form(item: &TriggerItem, path: &str) -> AnyView {
 }
 
 fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
-    let columns = [Text("Received (UTC)"), Text("Id"), Text("Outcome"), Text("Cause"), Text("Run"), Text("Body")];
+    let columns =
+        [Text("Received (UTC)"), Text("Id"), Text("Outcome"), Text("Cause"), Text("Run"), Text("Body"), Text("Action")];
     let line = |delivery: Delivery| {
         let outcome = match delivery.is_test {
             true => format!("{} (test)", delivery.outcome.name()),
             false => delivery.outcome.name().to_owned(),
         };
+        let again = delivery.can_come_again().then(|| again_form(path, &delivery.id));
         let body = match delivery.has_body {
             true => link(format!("{path}/deliveries/{}", delivery.id), "Show"),
             false => text(""),
@@ -207,7 +231,17 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
             text(delivery.detail.unwrap_or_default()),
             delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), run)),
             body,
+            again.into_any(),
         ]
     };
     table(columns, deliveries.into_iter().map(line), "None yet.")
+}
+
+fn again_form(path: &str, id: &str) -> AnyView {
+    view! {
+        <form method="post" action=format!("{path}/deliveries/{id}/again")>
+            <button class="cw-button">"Deliver again"</button>
+        </form>
+    }
+    .into_any()
 }

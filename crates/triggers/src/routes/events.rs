@@ -77,13 +77,8 @@ async fn report(
     }
     let mut is_refused = false;
     for trigger in allowed {
-        let incoming = Incoming {
-            key: format!("event {id}"),
-            event: event.clone(),
-            test_by: None,
-            body: None,
-            causes: Vec::new(),
-        };
+        let incoming =
+            Incoming { key: format!("event {id}"), event: event.clone(), by: None, request: None, causes: Vec::new() };
         // Others take it: the same event is reported again.
         is_refused |= matches!(triggers.deliver(&trigger, incoming).await?, Delivered::Full | Delivered::Paused);
     }

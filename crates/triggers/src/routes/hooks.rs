@@ -4,12 +4,12 @@ use super::headers::readable;
 use super::{read_body, try_again};
 use crate::active::{ActiveTrigger, Source};
 use crate::engine::{Delivered, Incoming, Triggers};
-use crate::store::{self, DeliveryOutcome, NewDelivery};
+use crate::store::{self, DeliveryOutcome, KeptRequest, NewDelivery};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +22,9 @@ use wire::{ErrorCode, UserError};
 const MAX_BODY: usize = 1 << 20;
 /// The minimum interval between two refused requests of a trigger that are stored. Anyone can send them.
 const REFUSED_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The beginning of the keys of requests whose senders have signed no id.
+const WITHOUT_ID: &str = "request ";
 
 /// The group in the OpenAPI document.
 const HOOKS: Tag = Tag {
@@ -68,14 +71,25 @@ async fn receive(
         }
     };
     let content_type = headers.get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let event = json!({ "id": id, "headers": readable(&headers), "body": read_body(&body) });
-    let key = id.unwrap_or_else(|| format!("request {}", uuid::Uuid::now_v7()));
-    let incoming = Incoming { key, event, test_by: None, body: Some((content_type, body)), causes: Vec::new() };
+    let request = KeptRequest { content_type, headers: readable(&headers), body };
+    let event = webhook_event(id.as_deref(), &request);
+    let key = id.unwrap_or_else(|| format!("{WITHOUT_ID}{}", uuid::Uuid::now_v7()));
+    let incoming = Incoming { key, event, by: None, request: Some(request), causes: Vec::new() };
     match hooks.triggers.deliver(&trigger, incoming).await? {
         Delivered::Stored { .. } | Delivered::Repeated => Ok(Accepted),
         Delivered::Paused => Err(try_again("This webhook is paused. Send it again later.").into()),
         Delivered::Full => Err(try_again("There is too much to do right now. Send it again later.").into()),
     }
+}
+
+/// Returns what `_event` reads of a request. `id` is the id that the sender has signed.
+pub(crate) fn webhook_event(id: Option<&str>, request: &KeptRequest) -> Value {
+    json!({ "id": id, "headers": request.headers, "body": read_body(&request.body) })
+}
+
+/// Returns the id that the sender of a delivery with this key has signed.
+pub(crate) fn signed_id(key: &str) -> Option<&str> {
+    (!key.starts_with(WITHOUT_ID)).then_some(key)
 }
 
 impl Hooks {
@@ -102,8 +116,7 @@ impl Hooks {
             outcome: DeliveryOutcome::Refused,
             detail: Some(rejection.to_string()),
             run_id: None,
-            content_type: None,
-            body: None,
+            request: None,
         };
         if let Err(error) = store::count_refused(&self.triggers.store, refused).await {
             tracing::warn!(%error, "a refused webhook could not be recorded");

@@ -5,7 +5,7 @@ mod headers;
 mod hooks;
 
 pub(crate) use events::routes as event_routes;
-pub(crate) use hooks::routes as hook_routes;
+pub(crate) use hooks::{routes as hook_routes, signed_id, webhook_event};
 
 use serde_json::Value;
 use wire::{ErrorCode, UserError};

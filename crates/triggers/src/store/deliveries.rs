@@ -7,6 +7,7 @@ use ::store::{Store, StoreError};
 use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The number of deliveries of a trigger that are shown, and whose bodies are kept.
@@ -48,6 +49,25 @@ impl DeliveryOutcome {
     }
 }
 
+/// The request of a webhook, as far as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeptRequest {
+    pub(crate) content_type: Option<String>,
+    /// The headers that `_event` reads, by name.
+    pub(crate) headers: Value,
+    pub(crate) body: Bytes,
+}
+
+/// A delivery as it was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReceivedDelivery {
+    pub(crate) key: String,
+    /// Whether it has failed without starting a run.
+    pub(crate) is_unstarted: bool,
+    /// `None` if there was none, or if it is not kept any more.
+    pub(crate) request: Option<KeptRequest>,
+}
+
 /// A delivery to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NewDelivery {
@@ -61,9 +81,8 @@ pub(crate) struct NewDelivery {
     pub(crate) outcome: DeliveryOutcome,
     pub(crate) detail: Option<String>,
     pub(crate) run_id: Option<String>,
-    pub(crate) content_type: Option<String>,
-    /// The body of the request.
-    pub(crate) body: Option<Bytes>,
+    /// The request, for a webhook.
+    pub(crate) request: Option<KeptRequest>,
 }
 
 /// A delivery as it is shown.
@@ -92,6 +111,13 @@ pub(crate) struct Delivery {
     pub(crate) has_body: bool,
 }
 
+impl Delivery {
+    /// Returns whether it can be delivered again: it has failed without starting a run, and its body is kept.
+    pub(crate) fn can_come_again(&self) -> bool {
+        self.outcome == DeliveryOutcome::Failed && self.run_id.is_none() && self.has_body
+    }
+}
+
 macro_rules! columns {
     () => {
         "SELECT id, workflow_id, trigger_id, delivery_key, received_at, is_test, outcome, detail, run_id,
@@ -106,6 +132,10 @@ const RUNNING: &str = concat!(columns!(), "WHERE outcome = 'running' AND id > $1
 const IS_KNOWN: &str =
     "SELECT count(*) FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND delivery_key = $3";
 
+const IS_UNSTARTED: &str = "
+    SELECT count(*) FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND delivery_key = $3
+    AND outcome = 'failed' AND run_id IS NULL";
+
 const FORGET_UNSTARTED: &str = "
     DELETE FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND delivery_key = $3
     AND outcome = 'failed' AND run_id IS NULL";
@@ -118,17 +148,17 @@ const KNOWN_KEYS: Sql = Sql::pair(
 
 const INSERT: &str = "
     INSERT INTO trigger_deliveries (workflow_id, trigger_id, id, delivery_key, received_at, is_test, outcome, detail,
-        run_id, content_type, body)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        run_id, content_type, headers, body)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 
-const INSERT_WITHOUT_BODY: &str = "
+const INSERT_WITHOUT_REQUEST: &str = "
     INSERT INTO trigger_deliveries (workflow_id, trigger_id, id, delivery_key, received_at, is_test, outcome, detail,
-        run_id, content_type)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+        run_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 /// Bodies are large, so those of older deliveries go at once.
 const FORGET_BODIES: &str = "
-    UPDATE trigger_deliveries SET body = NULL WHERE workflow_id = $1 AND trigger_id = $2 AND body IS NOT NULL
+    UPDATE trigger_deliveries SET body = NULL, headers = NULL WHERE workflow_id = $1 AND trigger_id = $2 AND body IS NOT NULL
     AND id <= (SELECT id FROM trigger_deliveries WHERE workflow_id = $1 AND trigger_id = $2 AND body IS NOT NULL
         ORDER BY id DESC LIMIT 1 OFFSET $3)";
 
@@ -137,6 +167,10 @@ const END: &str = "UPDATE trigger_deliveries SET outcome = $2, detail = $3 WHERE
 const BODY: &str = "
     SELECT content_type, body FROM trigger_deliveries
     WHERE workflow_id = $1 AND trigger_id = $2 AND id = $3 AND body IS NOT NULL";
+
+const RECEIVED: &str = "
+    SELECT delivery_key, outcome, run_id, content_type, headers, body FROM trigger_deliveries
+    WHERE workflow_id = $1 AND trigger_id = $2 AND id = $3";
 
 /// Refused requests of a trigger: only the newest ones are kept, since anyone can send them.
 const FORGET_REFUSED: &str = "
@@ -153,9 +187,16 @@ pub(crate) async fn is_known(db: &mut Db, trigger: &TriggerKey, key: &str) -> Re
     Ok(count > 0)
 }
 
-/// Forgets a delivery that could not start a run, so that it can when it comes again. Returns whether it was one.
-pub(crate) async fn forget_unstarted(db: &mut Db, trigger: &TriggerKey, key: &str) -> Result<bool, StoreError> {
-    Ok(of_trigger(FORGET_UNSTARTED, trigger).bind(key).execute(db).await?.rows_affected() > 0)
+/// Returns whether a delivery has come before that could not start a run.
+pub(crate) async fn is_unstarted(db: &mut Db, trigger: &TriggerKey, key: &str) -> Result<bool, StoreError> {
+    let count: i64 = of_trigger(IS_UNSTARTED, trigger).bind(key).fetch_one(db).await?.try_get(0_usize)?;
+    Ok(count > 0)
+}
+
+/// Forgets a delivery that could not start a run, because it has come again.
+pub(crate) async fn forget_unstarted(db: &mut Db, trigger: &TriggerKey, key: &str) -> Result<(), StoreError> {
+    of_trigger(FORGET_UNSTARTED, trigger).bind(key).execute(db).await?;
+    Ok(())
 }
 
 /// Returns which of the keys have come before.
@@ -176,13 +217,12 @@ pub(crate) async fn known_keys(
 
 /// Stores a delivery whose key is new.
 pub(crate) async fn insert_delivery(db: &mut Db, new: NewDelivery) -> Result<(), StoreError> {
-    let has_body = new.body.is_some();
-    let insert = of_trigger(if has_body { INSERT } else { INSERT_WITHOUT_BODY }, &new.trigger);
+    let insert = of_trigger(if new.request.is_some() { INSERT } else { INSERT_WITHOUT_REQUEST }, &new.trigger);
     let insert = insert.bind(new.id).bind(new.key).bind(new.received_at).bind(new.is_test).bind(new.outcome.name());
-    let insert = insert.bind(new.detail).bind(new.run_id).bind(new.content_type);
-    match new.body {
-        Some(body) => {
-            insert.bind(body).execute(&mut *db).await?;
+    let insert = insert.bind(new.detail).bind(new.run_id);
+    match new.request {
+        Some(KeptRequest { content_type, headers, body }) => {
+            insert.bind(content_type).bind(headers.to_string()).bind(body).execute(&mut *db).await?;
             of_trigger(FORGET_BODIES, &new.trigger).bind(MAX_SHOWN).execute(db).await?;
         }
         None => drop(insert.execute(db).await?),
@@ -236,16 +276,45 @@ pub(crate) async fn body(
     row.map(|row| Ok((row.try_get("content_type")?, row.try_get("body")?))).transpose()
 }
 
-fn delivery(row: &Row) -> Result<Delivery, StoreError> {
+/// Returns a delivery as it was received, if it is known.
+pub(crate) async fn received(
+    store: &Store,
+    trigger: &TriggerKey,
+    id: &str,
+) -> Result<Option<ReceivedDelivery>, StoreError> {
+    let find = of_trigger(RECEIVED, trigger).bind(id);
+    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    let Some(row) = row else { return Ok(None) };
+    let (run_id, headers): (Option<String>, Option<String>) = (row.try_get("run_id")?, row.try_get("headers")?);
+    // Those that an earlier version has stored have no headers.
+    let headers =
+        headers.map_or(Ok(Value::Object(Map::new())), |text| serde_json::from_str(&text).map_err(|_| damaged()));
+    let (headers, content_type) = (headers?, row.try_get("content_type")?);
+    let body: Option<Vec<u8>> = row.try_get("body")?;
+    Ok(Some(ReceivedDelivery {
+        key: row.try_get("delivery_key")?,
+        is_unstarted: outcome(&row)? == DeliveryOutcome::Failed && run_id.is_none(),
+        request: body.map(|body| KeptRequest { content_type, headers, body: body.into() }),
+    }))
+}
+
+fn damaged() -> StoreError {
+    StoreError::Invalid("a delivery of a trigger is damaged")
+}
+
+fn outcome(row: &Row) -> Result<DeliveryOutcome, StoreError> {
     let name: String = row.try_get("outcome")?;
-    let outcome = DeliveryOutcome::ALL.into_iter().find(|outcome| outcome.name() == name);
+    DeliveryOutcome::ALL.into_iter().find(|outcome| outcome.name() == name).ok_or_else(damaged)
+}
+
+fn delivery(row: &Row) -> Result<Delivery, StoreError> {
     Ok(Delivery {
         id: row.try_get("id")?,
         trigger: TriggerKey { workflow_id: row.try_get("workflow_id")?, trigger_id: row.try_get("trigger_id")? },
         key: row.try_get("delivery_key")?,
         received_at: row.try_get("received_at")?,
         is_test: row.try_get("is_test")?,
-        outcome: outcome.ok_or(StoreError::Invalid("a delivery of a trigger is damaged"))?,
+        outcome: outcome(row)?,
         detail: row.try_get("detail")?,
         run_id: row.try_get("run_id")?,
         has_body: row.try_get("has_body")?,

@@ -5,8 +5,8 @@ mod prune;
 mod states;
 
 pub(crate) use deliveries::{
-    Delivery, DeliveryOutcome, MAX_SHOWN, NewDelivery, body, count_refused, end_delivery, forget_unstarted,
-    insert_delivery, is_known, known_keys, newest, running,
+    Delivery, DeliveryOutcome, KeptRequest, MAX_SHOWN, NewDelivery, ReceivedDelivery, body, count_refused,
+    end_delivery, forget_unstarted, insert_delivery, is_known, is_unstarted, known_keys, newest, received, running,
 };
 pub(crate) use prune::prune;
 pub(crate) use states::{
@@ -20,11 +20,18 @@ use ::store::{CapabilityTables, Migration, Table};
 /// The tables.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "triggers",
-    migrations: &[Migration {
-        name: "triggers",
-        sqlite: include_str!("../../migrations/sqlite/0001_triggers.sql"),
-        postgres: include_str!("../../migrations/postgres/0001_triggers.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "triggers",
+            sqlite: include_str!("../../migrations/sqlite/0001_triggers.sql"),
+            postgres: include_str!("../../migrations/postgres/0001_triggers.sql"),
+        },
+        Migration {
+            name: "delivery_headers",
+            sqlite: include_str!("../../migrations/sqlite/0002_delivery_headers.sql"),
+            postgres: include_str!("../../migrations/postgres/0002_delivery_headers.sql"),
+        },
+    ],
     tables: &[
         Table { name: "trigger_states", key: "workflow_id, trigger_id", owner: None },
         Table { name: "trigger_deliveries", key: "id", owner: None },

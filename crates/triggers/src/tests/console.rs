@@ -18,10 +18,11 @@ fn nightly() -> Value {
     }])
 }
 
-struct Console<'s>(&'s TestServer);
+/// The console of an administrator.
+pub(super) struct Console<'s>(pub(super) &'s TestServer);
 
 impl Console<'_> {
-    async fn ask(&self, method: Method, path: &str, body: Value) -> (u16, String) {
+    pub(super) async fn ask(&self, method: Method, path: &str, body: Value) -> (u16, String) {
         let roles = vec!["admin".to_owned()];
         let caller = caller("boss", roles);
         let routes = section(self.0.triggers.clone()).routes.mount(&mut Vec::new()).layer(Extension(caller));

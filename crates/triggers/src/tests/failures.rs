@@ -4,19 +4,38 @@ use super::{TestServer, on_each_database};
 use crate::settle;
 use crate::store;
 use crate::ticks::Ticker;
-use ::store::AuditFilter;
+use ::store::sql::Db;
+use ::store::{AuditFilter, StoreError};
+use capability::{TellOfWaiting, WaitingKind};
+use futures::future::BoxFuture;
 use jiff::SignedDuration;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use workflows::RunEnd;
 
 fn minutely(input: Value) -> Value {
     json!([{ "id": "tick", "type": "cron", "cron": "* * * * *", "runAs": { "roles": [] }, "input": input }])
 }
 
+/// What people are told of.
+#[derive(Default)]
+struct Told(Mutex<Vec<String>>);
+
+impl TellOfWaiting for Told {
+    fn begins<'a>(&'a self, _: &'a mut Db, kind: WaitingKind, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        assert_eq!(kind, WaitingKind::PausedTrigger);
+        self.0.lock().push(id.to_owned());
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
 #[tokio::test]
 async fn trigger_is_paused_after_five_failures_in_a_row() {
     on_each_database(async |store| {
         let server = TestServer::new(store, minutely(json!({})));
+        let told = Arc::new(Told::default());
+        server.triggers.waiting.tell_with(told.clone());
         let ticker = Ticker::new(server.triggers.clone());
         ticker.look().await.unwrap();
         let trigger = server.triggers.active.get("invoices", "tick").unwrap();
@@ -40,8 +59,10 @@ async fn trigger_is_paused_after_five_failures_in_a_row() {
             assert_eq!(next(failed.clone()).await, (failures, false));
         }
         assert_eq!(store::count_paused(store).await.unwrap(), 0);
+        assert_eq!(*told.0.lock(), [""; 0]);
         assert_eq!(next(failed.clone()).await, (5, true));
         assert_eq!(store::count_paused(store).await.unwrap(), 1);
+        assert_eq!(*told.0.lock(), ["invoices/tick"]);
         let runs = server.runs().await.len();
         server.pass(SignedDuration::from_mins(10));
         ticker.look().await.unwrap();

@@ -1,10 +1,12 @@
 //! Webhooks.
 
+use super::console::Console;
 use super::{NEXT_SECRET, SECRET, TestServer, on_each_database};
 use crate::routes::hook_routes;
+use ::store::AuditFilter;
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Method, Request};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -83,6 +85,60 @@ async fn webhook_that_started_nothing_starts_a_run_when_it_comes_again() {
             assert_eq!(server.outcomes("arrived").await, ["running msg_1"]);
         }
         assert_eq!(server.runs().await.len(), 1);
+    })
+    .await;
+}
+
+/// After the config was mended, an administrator delivers again what could not start a run.
+#[tokio::test]
+async fn webhook_that_started_nothing_is_delivered_again_by_an_administrator() {
+    on_each_database(async |store| {
+        let mut wrong = arrived();
+        wrong[0]["input"] = json!({ "_event": "body.type" });
+        let server = TestServer::new(store, wrong);
+        let (sender, console) = (Sender::new(&server), Console(&server));
+        let path = "/admin/triggers/invoices/arrived";
+        let newest = async || {
+            let trigger = server.triggers.active.get("invoices", "arrived").unwrap();
+            crate::store::newest(store, &trigger.key).await.unwrap().remove(0).id
+        };
+        let again =
+            async |id: &str| console.ask(Method::POST, &format!("/api{path}/deliveries/{id}/again"), Value::Null).await;
+        let pages = async || console.ask(Method::GET, path, Value::Null).await.1;
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        let first = newest().await;
+        assert!(pages().await.contains("Deliver again"));
+
+        // Nothing was mended. It is no further failure of the trigger.
+        let (status, said) = again(&first).await;
+        assert_eq!((status, said.contains("The input is a JSON object.")), (200, true), "{said}");
+        assert_eq!(server.outcomes("arrived").await, ["failed msg_1 The input is a JSON object."]);
+        assert_eq!(again(&first).await.0, 404, "it has a new id");
+        let trigger = server.triggers.active.get("invoices", "arrived").unwrap();
+        assert_eq!(crate::store::find(store, &trigger.key).await.unwrap().unwrap().failures, 1);
+
+        server.configure(arrived());
+        let failed = newest().await;
+        *server.host.is_full.lock() = true;
+        assert_eq!(again(&failed).await.0, 503);
+        *server.host.is_full.lock() = false;
+        assert_eq!(server.outcomes("arrived").await, ["failed msg_1 The input is a JSON object."], "it is not lost");
+        assert_eq!(console.ask(Method::POST, &format!("/api{path}/pause"), Value::Null).await.0, 204);
+        let (status, page) = console.ask(Method::POST, &format!("{path}/deliveries/{failed}/again"), Value::Null).await;
+        assert_eq!((status, page.contains("A run was started.")), (200, true), "{page}");
+        assert_eq!(server.inputs().await, [json!({ "invoice": { "number": 1 }, "from": "shop" })]);
+        assert_eq!(console.ask(Method::POST, &format!("/api{path}/resume"), Value::Null).await.0, 204);
+
+        // Nobody starts a second run with it.
+        assert_eq!(again(&newest().await).await.0, 409);
+        assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
+        assert_eq!(sender.send(SECRET, "msg_2", &json!({ "type": "invoice.paid" }), 0).await, 202);
+        assert_eq!(again(&newest().await).await.0, 409, "it did not fail");
+        assert_eq!(server.outcomes("arrived").await, ["running msg_1", "filtered msg_2"]);
+        assert!(!pages().await.contains("Deliver again"));
+        let entries = store.audit_list(AuditFilter::default(), 9, None).await.unwrap();
+        let said = |action: &str| entries.iter().filter(|entry| entry.tool == format!("admin:{action}")).count();
+        assert_eq!((said("deliver_again"), said("pause_trigger")), (2, 1));
     })
     .await;
 }

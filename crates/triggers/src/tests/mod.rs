@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::store;
 use ::store::sql::{self, Db};
 use ::store::{CapabilityTables, Migration, Schema, Store, StoreError, Table};
+use capability::Waiting;
 use chat::Caller;
 use config::{ConnectionType, Language};
 use futures::future::BoxFuture;
@@ -97,7 +98,11 @@ impl TestServer {
         let read = clock.clone();
         let active = ActiveTriggers::default();
         let (store, clock_fn) = (store.clone(), Arc::new(move || *read.lock()));
-        let server = Self { triggers: Triggers { store, host: host.clone(), active, clock: clock_fn }, host, clock };
+        let server = Self {
+            triggers: Triggers { store, host: host.clone(), active, waiting: Waiting::default(), clock: clock_fn },
+            host,
+            clock,
+        };
         server.configure(triggers);
         server
     }

@@ -2,7 +2,7 @@
 
 use super::Admin;
 use super::menu::{group_links, group_pages};
-use crate::html::{document, live_document};
+use crate::html::{document, document_with_frames, live_document};
 use crate::status_of;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -25,11 +25,28 @@ pub fn live_page(
     is_live: bool,
     content: impl IntoView + 'static,
 ) -> Response {
+    let body = body(admin, tab, title, content);
+    if is_live { live_document(status, title, body) } else { document(status, title, body) }
+}
+
+/// Renders a page like [`page`], which may show other pages of this server in frames.
+pub fn page_with_frames(
+    admin: &Admin,
+    tab: &str,
+    status: StatusCode,
+    title: &str,
+    content: impl IntoView + 'static,
+) -> Response {
+    document_with_frames(status, title, body(admin, tab, title, content))
+}
+
+/// Renders the menu and the content.
+fn body<V: IntoView + 'static>(admin: &Admin, tab: &str, title: &str, content: V) -> impl IntoView + use<V> {
     let who = admin.caller.name.clone().unwrap_or_else(|| "Owner".to_owned());
     let entries = &admin.menu.entries();
     let counts = admin.menu.counts();
     let current = entries.iter().find(|entry| entry.path == tab).map(|entry| entry.group);
-    let body = view! {
+    view! {
         <a class="cw-admin-skip" href="#content">"Skip to content"</a>
         <header class="cw-admin-bar">
             <strong>"Admin console"</strong>
@@ -44,8 +61,7 @@ pub fn live_page(
             <h1>{title.to_owned()}</h1>
             {content}
         </main>
-    };
-    if is_live { live_document(status, title, body) } else { document(status, title, body) }
+    }
 }
 
 /// Renders an error, with a link to the overview.

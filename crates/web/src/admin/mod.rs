@@ -16,7 +16,7 @@ mod user_names;
 pub use crate::error::from_store_error;
 pub use errors::PageError;
 pub use extract::{Admin, ShowsAdministration, is_admin};
-pub use layout::{live_page, page};
+pub use layout::{live_page, page, page_with_frames};
 pub use menu::{MAX_MENU_COUNT, Menu, MenuCount, MenuEntry, MenuGroup, MenuSources};
 pub use section::Section;
 pub use user_names::{UserNames, user_view};

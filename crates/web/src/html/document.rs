@@ -62,6 +62,17 @@ pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'stati
     render(status, title, content, None)
 }
 
+/// As [`POLICY`], and pages of this server may be shown in frames.
+const FRAME_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                            frame-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Renders a document that may show pages of this server in frames.
+pub fn document_with_frames(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    let mut response = document(status, title, content);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY));
+    response
+}
+
 /// Renders a document whose elements with the attribute `data-live` follow what they show; see
 /// `public/assets/live.js`.
 pub fn live_document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {

@@ -222,6 +222,48 @@ fn steps_that_never_run_are_reported() {
 }
 
 #[test]
+fn branches_that_a_parallel_step_does_not_have_are_reported() {
+    let both = "{ id: both, type: parallel, branches: { left: [{ id: l, type: wait, seconds: 1 }], right: [{ id: r, type: wait, seconds: 1 }] } }";
+    // Its output may be that of the steps that handle an error.
+    let safe = "{ id: safe, type: parallel, branches: { left: [{ id: m, type: wait, seconds: 1 }], right: [{ id: q, type: wait, seconds: 1 }] }, onError: [{ id: h, type: wait, seconds: 1 }] }";
+    let read = r#"{ id: a, type: endpoint, endpointId: post, payload: [$.both.rihgt.n, { _step: both.up }, { _expr: step.both.rite }, '$.both["left"]', $.both, '$.both[*]', $.safe.up] }"#;
+    assert_snapshot!(steps(&[both, safe, read]), @"
+    chatwright.yaml:6:60: error: the step `both` has no branch `rihgt`
+       = help: did you mean `right`?
+    chatwright.yaml:6:85: error: the step `both` has no branch `up`
+       = help: one of `left` and `right`
+    chatwright.yaml:6:105: error: the step `both` has no branch `rite`
+       = help: one of `left` and `right`
+    ");
+}
+
+#[test]
+fn keys_that_the_schema_of_the_input_excludes_are_reported() {
+    let with_input = |schema: &str| {
+        let payload = r#"[{ _input: ordr }, { _input: order.totl }, $.input.order.total, '$.input.order.lines[0].any', $.input.note.any, $.input.open.any, { _input: true }, { _template: '{{ input.nte }}' }, "$.input['customer'].name"]"#;
+        let steps = format!(
+            "  steps: [{{ id: a, type: endpoint, endpointId: post, payload: {payload} }}]\n  output: {{ n: $.input.ordr }}\n"
+        );
+        check(&format!("- id: invoice\n  input: {schema}\n{steps}"))
+    };
+    let closed = "{ type: object, additionalProperties: false, properties: { order: { type: object, additionalProperties: false, properties: { total: { type: number }, lines: { type: array } } }, note: {}, open: { type: object } } }";
+    assert_snapshot!(with_input(closed), @"
+    chatwright.yaml:4:74: error: the input has no key `ordr`
+       = help: did you mean `order`?
+    chatwright.yaml:4:92: error: the input has no key `order.totl`
+       = help: did you mean `total`?
+    chatwright.yaml:4:224: error: the input has no key `nte`
+       = help: did you mean `note`?
+    chatwright.yaml:4:245: error: the input has no key `customer`
+       = help: one of `order`, `note` and `open`
+    chatwright.yaml:5:16: error: the input has no key `ordr`
+       = help: did you mean `order`?
+    ");
+    assert_snapshot!(with_input(&closed.replace("additionalProperties: false", "title: Open")), @"1 workflows");
+    assert_snapshot!(with_input(&closed.replace("type: object", "patternProperties: { '^x': {} }")), @"1 workflows");
+}
+
+#[test]
 fn children_for_other_roles_are_reported() {
     let with_rights = |rights: &str| {
         check(&format!(

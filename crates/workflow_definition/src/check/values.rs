@@ -4,7 +4,7 @@ use super::{Checker, Surroundings, key, path_step};
 use crate::{OPERATORS, Place, Reference, Step, StepKind, Target, ValuePath, references};
 use config::SectionProblems;
 use operators::{ExpressionLanguage, variables};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The variables of templates and expressions. Only the condition of a wait for an event has `event`; elsewhere the
 /// operator of that name is refused.
@@ -76,10 +76,11 @@ impl<'c> Checker<'c, '_, '_, '_> {
         });
     }
 
-    fn check_reference(&mut self, Reference { target, place }: &Reference<'_>, around: &Surroundings<'c>) {
+    fn check_reference(&mut self, Reference { target, keys, place }: &Reference<'_>, around: &Surroundings<'c>) {
         match *target {
-            Target::Step(id) => self.check_step_reference(id, place, around),
-            Target::Path(root) if !is_item(root, around) => self.check_step_reference(root, place, around),
+            Target::Step(id) => self.check_step_reference(id, keys, place, around),
+            Target::Path(root) if !is_item(root, around) => self.check_step_reference(root, keys, place, around),
+            Target::Input => self.check_input_reference(keys, place),
             Target::Item(name) => self.check_item_reference(name, place, around),
             Target::Source(language, text) => self.check_source(language, text, place, around),
             Target::Error => self.check_error_reference(place, around),
@@ -89,7 +90,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
                     Some("a text that begins with `$.` is a path; a plain one is `{ _template: \"$.…\" }`".to_owned());
                 self.error(place, problem, help);
             }
-            Target::Path(_) | Target::Given | Target::AllSteps => {}
+            Target::Path(_) | Target::User | Target::AllSteps => {}
         }
     }
 
@@ -111,23 +112,44 @@ impl<'c> Checker<'c, '_, '_, '_> {
     /// Checks what a template or an expression reads. Its syntax is checked with that of all others.
     fn check_source(&mut self, language: ExpressionLanguage, text: &str, place: &[Place], around: &Surroundings<'c>) {
         for path in variables(language, text).unwrap_or_default() {
-            let mut names = path.split('.');
-            match (names.next().unwrap_or_default(), names.next()) {
-                ("step", Some(id)) => self.check_step_reference(id, place, around),
-                ("item", Some(name)) => self.check_item_reference(name, place, around),
-                ("error", _) => self.check_error_reference(place, around),
-                (name, _) if VARIABLES.contains(&name) => {}
-                (name, _) => {
+            let names: Vec<_> = path.split('.').collect();
+            match names.as_slice() {
+                ["step", id, keys @ ..] => self.check_step_reference(id, keys, place, around),
+                ["item", name, ..] => self.check_item_reference(name, place, around),
+                ["input", keys @ ..] => self.check_input_reference(keys, place),
+                ["error", ..] => self.check_error_reference(place, around),
+                [name, ..] if !VARIABLES.contains(name) => {
                     let help = SectionProblems::name_help(name, VARIABLES);
                     self.error(place, format!("there is no variable `{name}`"), help);
                 }
+                _ => {}
             }
         }
     }
 
-    fn check_step_reference(&mut self, id: &str, place: &[Place], around: &Surroundings<'c>) {
-        if around.results.contains(&id) {
+    /// Reports a key of the input that the schema of the input excludes.
+    fn check_input_reference(&mut self, keys: &[&str], place: &[Place]) {
+        let Some((depth, known)) = self.workflow.input.as_ref().and_then(|schema| excluded_key(schema, keys)) else {
             return;
+        };
+        let help = SectionProblems::name_help(keys[depth], known);
+        self.error(place, format!("the input has no key `{}`", keys[..=depth].join(".")), help);
+    }
+
+    /// Reports a branch that a parallel step does not have. With `onError`, its output may be that of other steps.
+    fn check_branch(&mut self, id: &str, keys: &[&str], place: &[Place]) {
+        let workflow = self.workflow;
+        let Some(step) = workflow.step(id).filter(|step| step.on_error.is_empty()) else { return };
+        let (StepKind::Parallel(parallel), Some(name)) = (&step.kind, keys.first()) else { return };
+        if !parallel.branches.contains_key(*name) {
+            let help = SectionProblems::name_help(name, parallel.branches.keys().map(String::as_str));
+            self.error(place, format!("the step `{id}` has no branch `{name}`"), help);
+        }
+    }
+
+    fn check_step_reference(&mut self, id: &str, keys: &[&str], place: &[Place], around: &Surroundings<'c>) {
+        if around.results.contains(&id) {
+            return self.check_branch(id, keys, place);
         }
         if self.ids.contains(id) {
             let help = "a step reads the steps before it in its own list and before the steps around it; what is within another step is read through the output of that step".to_owned();
@@ -140,4 +162,26 @@ impl<'c> Checker<'c, '_, '_, '_> {
 
 fn is_item(name: &str, around: &Surroundings<'_>) -> bool {
     around.items.contains(&name) || name == "index" && around.is_in_loop
+}
+
+/// Returns the index of the first of these keys, each within the one before, that a schema excludes, and the keys that
+/// the schema has there.
+fn excluded_key<'s>(schema: &'s Map<String, Value>, keys: &[&str]) -> Option<(usize, Vec<&'s str>)> {
+    let mut schema = schema;
+    for (depth, key) in keys.iter().enumerate() {
+        if schema.contains_key("$ref") {
+            return None;
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        match properties.and_then(|properties| properties.get(*key)) {
+            Some(inner) => schema = inner.as_object()?,
+            None => {
+                let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
+                    && !schema.contains_key("patternProperties");
+                let known: Vec<_> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+                return is_closed.then_some((depth, known));
+            }
+        }
+    }
+    None
 }

@@ -14,16 +14,16 @@ mod tasks;
 pub(crate) use list::RunList;
 pub(crate) use tasks::TaskList;
 
-use axum::Router;
 use axum::routing::{get, post};
-use capability::Context;
+use axum::{Extension, Router};
+use capability::{Context, Waiting};
 use definitions::DefinitionList;
 use web::admin::list::List;
 use web::admin::{ADMINISTRATION, MenuEntry, MenuGroup, Section};
 use web::openapi::ApiRouter;
 
-/// Returns the section of the console.
-pub(crate) fn section(context: Context) -> Section {
+/// Returns the section of the console. `waiting` tells people of questions.
+pub(crate) fn section(context: Context, waiting: Waiting) -> Section {
     let detail = ApiRouter::new(&ADMINISTRATION).get(
         "/api/admin/workflows/{id}",
         run_page::detail,
@@ -54,7 +54,7 @@ pub(crate) fn section(context: Context) -> Section {
             MenuEntry { group: MenuGroup::Work, path: DefinitionList::PATH, title: DefinitionList::TITLE },
         ],
         actions: actions.map(|action| format!("admin:{action}")).to_vec(),
-        routes: routes.with_pages(page_routes()).map(|router| router.with_state(context)),
+        routes: routes.with_pages(page_routes()).map(|router| router.layer(Extension(waiting)).with_state(context)),
     }
 }
 

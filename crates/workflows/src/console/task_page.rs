@@ -5,10 +5,11 @@ use super::task_form::{Entered, read, task_card};
 use super::tasks::TaskList;
 use crate::service;
 use crate::store::{self, Assignee, TaskRow, TaskState};
+use axum::Extension;
 use axum::extract::{Form, Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use capability::Context;
+use capability::{Context, Waiting};
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -47,6 +48,7 @@ pub(super) struct AssignForm {
 pub(super) async fn assign(
     admin: Admin,
     State(context): State<Context>,
+    Extension(waiting): Extension<Waiting>,
     Path(id): Path<String>,
     Form(form): Form<AssignForm>,
 ) -> Result<Response, PageError> {
@@ -59,7 +61,7 @@ pub(super) async fn assign(
         _ => Assignee::Role(name),
     };
     let audit = admin.audit_entry("assign_workflow_task", "", json!({ "taskId": id }));
-    service::assign(&(&context).into(), &id, assignee, audit).await?;
+    service::assign(&(&context).into(), &waiting, &id, assignee, audit).await?;
     Ok(see_other(&format!("{}/{id}", TaskList::PATH), None))
 }
 

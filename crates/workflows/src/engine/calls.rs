@@ -78,7 +78,7 @@ impl Drive {
             None => self.end_of_attempt(&path, &step_id, attempt, result, now),
         };
         let (run_id, chain, owner) = (self.run.id.clone(), self.chain.clone(), self.run.owner.clone());
-        let workflows = self.run.chain();
+        let (workflows, waiting) = (self.run.chain(), self.host.waiting());
         let is_refused = record.is_refused();
         let stored = FinishedStep {
             path: path.clone(),
@@ -101,7 +101,7 @@ impl Drive {
                     store::forget_suspended(db, &run_id, &stored.path).await?;
                 }
                 if let Some(suspended) = suspended {
-                    suspended.store(db, (&run_id, &owner), &workflows, now).await?;
+                    suspended.store(db, (&run_id, &owner), &workflows, &waiting, now).await?;
                 }
                 store::spend(db, &chain, &used).await
             })

@@ -3,7 +3,7 @@
 use super::Remaining;
 use super::outcome::{CallError, CallOutcome, of_agent, refusal, tool_error, used};
 use crate::store::{ResumedStep, Used};
-use capability::{Context, EndpointCall, EndpointFailure};
+use capability::{Context, EndpointCall, EndpointFailure, Waiting};
 use chat::{Caller, CountedToolCall, SuspendableRequest, ToolCallRequest};
 use contract::{CallReports, ModelUse};
 use futures::FutureExt;
@@ -51,13 +51,16 @@ pub(crate) trait StepHost: Send + Sync + 'static {
     /// Returns how many bytes runs keep.
     fn bytes(&self) -> WorkflowBytes;
 
+    /// Returns what tells people of questions.
+    fn waiting(&self) -> Waiting;
+
     /// Calls an agent, a tool or an endpoint, within the time limit of the step.
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome>;
 }
 
-/// The running server.
+/// The running server, with what tells people of questions.
 #[derive(Clone)]
-pub(crate) struct ContextHost(pub(crate) Context);
+pub(crate) struct ContextHost(pub(crate) Context, pub(crate) Waiting);
 
 impl StepHost for ContextHost {
     fn workflow(&self, id: &str) -> Option<Workflow> {
@@ -70,6 +73,10 @@ impl StepHost for ContextHost {
 
     fn bytes(&self) -> WorkflowBytes {
         self.0.current.config().section::<WorkflowBytes>().copied().unwrap_or_default()
+    }
+
+    fn waiting(&self) -> Waiting {
+        self.1.clone()
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {

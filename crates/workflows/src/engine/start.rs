@@ -7,6 +7,7 @@ use super::{Remaining, match_soon, wake};
 use crate::plan::{Record, Start, StepError, StepState};
 use crate::store::{self, StartedStep};
 use ::store::{StoreError, append_event};
+use capability::WaitingKind;
 use jobs::{Due, JobError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Drive {
         let of_calls = self.used_by_calls();
         let (chain, owner, jobs) = (self.chain.clone(), self.run.owner.clone(), self.job.jobs().clone());
         let (stored, is_limited) = (prepared.clone(), self.is_limited());
-        let causes = self.run.chain();
+        let (causes, waiting) = (self.run.chain(), self.host.waiting());
         let write = self.job.write(move |db| {
             Box::pin(async move {
                 let run_id = chain[0].clone();
@@ -113,6 +114,7 @@ impl Drive {
                         Beside::Task(task) => {
                             store::insert_task(db, (&run_id, &owner), (**task).clone(), now).await?;
                             append_event(db, task_waiting(&run_id, &causes, task, now)).await?;
+                            waiting.begins(db, WaitingKind::Task, &task.id).await?;
                         }
                         Beside::Wait(wait) => {
                             store::insert_wait(db, (&run_id, &owner), wait).await?;

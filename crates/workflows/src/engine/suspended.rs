@@ -9,6 +9,7 @@ use crate::store::{self, Assignee, FinishedStep, NewTask, Used};
 use crate::triggered::is_trigger_user;
 use ::store::sql::Db;
 use ::store::{ADMIN, StoreError, append_event};
+use capability::{Waiting, WaitingKind};
 use jobs::JobError;
 use serde_json::Value;
 use web::times::now_millis;
@@ -43,13 +44,15 @@ impl SuspendedStep {
         db: &mut Db,
         (run_id, owner): (&str, &str),
         chain: &[String],
+        waiting: &Waiting,
         now: i64,
     ) -> Result<(), StoreError> {
         store::suspend(db, run_id, &self.path, &self.state).await?;
         for task in self.tasks {
-            let event = task_waiting(run_id, chain, &task, now);
+            let (id, event) = (task.id.clone(), task_waiting(run_id, chain, &task, now));
             store::insert_task(db, (run_id, owner), task, now).await?;
             append_event(db, event).await?;
+            waiting.begins(db, WaitingKind::Task, &id).await?;
         }
         Ok(())
     }

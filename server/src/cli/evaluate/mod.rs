@@ -30,8 +30,8 @@ const WRITTEN_FAILURES: usize = 1_000;
 #[derive(clap::Args)]
 #[command(after_help = "Exit codes:\n  \
     0  every case passes; with --gate: nothing got worse than the baseline, and every case with `must` passes\n  \
-    1  a case fails; with --gate: something got worse and that is no chance, a case with `must` fails, or a case\n     \
-     or a scorer of the baseline is gone\n  \
+    1  a case fails; with --gate: something got worse and that is no chance, more cases than --max-worse are worse,\n     \
+     a case with `must` fails, or a case or a scorer of the baseline is gone or has changed\n  \
     2  the evaluation could not be run to its end: a mistake in a file, the bound of the cost, an I/O error\n\n\
     A run that was killed or ended early continues with --resume.")]
 pub(crate) struct EvalArguments {
@@ -81,6 +81,9 @@ pub(crate) struct EvalArguments {
     /// Compare with this baseline; of two configs, the second is compared.
     #[arg(long, value_name = "FILE")]
     gate: Option<PathBuf>,
+    /// Fail if more cases than this are worse than in the baseline, also if that may be chance.
+    #[arg(long, value_name = "N", requires = "gate", conflicts_with = "update_baseline")]
+    max_worse: Option<usize>,
     /// Keep the results as an experiment in the database of a server, which shows it in its console.
     #[arg(long, value_name = "URL")]
     keep: Option<String>,
@@ -129,15 +132,21 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     }
     let finished = finished?;
     let candidate = started.names.last().map(String::as_str).unwrap_or_default();
-    let checked = Checked { dataset: &all_cases, selected: &cases, results: &finished.results, config: candidate };
-    let gate = Gate::check(checked, baseline.as_ref(), evaluation.seed);
+    let checked = Checked {
+        evaluation: &evaluation,
+        dataset: &all_cases,
+        selected: &cases,
+        results: &finished.results,
+        config: candidate,
+    };
+    let gate = Gate::check(checked, baseline.as_ref(), evaluation.seed).with_max_worse(arguments.max_worse);
     let report = Report::new(&evaluation.name, &started.names, &finished, gate, evaluation.seed);
     write_reports(arguments, &report, &finished, &cases)?;
     if let Some(url) = &arguments.keep {
         keep(url, &evaluation, &started.names, (fingerprint, finished.clone())).await?;
     }
     if let Some(path) = arguments.gate.as_ref().filter(|_| arguments.update_baseline) {
-        Baseline::new(&evaluation.name, &finished.results, candidate)?.write(path)?;
+        Baseline::new(&evaluation, &all_cases, &finished.results, candidate)?.write(path)?;
     }
     Ok(if arguments.gate.is_some() { report.gate.is_passed() } else { report.is_all_passed() })
 }

@@ -72,6 +72,7 @@ impl CurrentConfig {
             libraries: Default::default(),
             memories: Default::default(),
             tokens: Default::default(),
+            waiting: Default::default(),
         };
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };

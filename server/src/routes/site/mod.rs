@@ -17,6 +17,9 @@ const DIAGRAM_FRAME: &str = "assets/lazy/mermaid/frame.html";
 const DIAGRAM_FRAME_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
+/// The service worker of installed pages, which answers for all pages while the server cannot be reached.
+const OFFLINE_WORKER: &str = "assets/lazy/offline-worker.js";
+
 /// `GET /pkg/{*file}`
 pub(crate) async fn package(State(state): State<AppState>, request: Request) -> Response {
     file(state.site, request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
@@ -116,6 +119,10 @@ fn response(path: &str, found: Representation, headers: &HeaderMap) -> Response 
     if path == DIAGRAM_FRAME {
         own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DIAGRAM_FRAME_POLICY));
         own.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+    }
+    if path == OFFLINE_WORKER {
+        // Without it, a worker is only for pages below its own folder.
+        own.insert("service-worker-allowed", HeaderValue::from_static("/"));
     }
     // Most names stay the same across versions, so the browser revalidates them and usually gets
     // 304.

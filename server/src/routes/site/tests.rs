@@ -17,6 +17,7 @@ fn stored(path: &str) -> Option<EmbeddedFile> {
         "app.js.br" => b"(brotli)".to_vec(),
         "app.js.gz" => compressed(SCRIPT),
         "icon.png" => b"(picture)".to_vec(),
+        "assets/lazy/offline-worker.js" => b"(worker)".to_vec(),
         "damaged.js.gz" => b"(not gzip)".to_vec(),
         _ => return None,
     };
@@ -74,6 +75,13 @@ fn each_encoding_has_an_entity_tag_of_its_own() {
         let headers = [(header::ACCEPT_ENCODING, accepted), (header::IF_NONE_MATCH, &etags[2])];
         assert_eq!(get("/app.js", &headers).unwrap().status(), expected, "{accepted}");
     }
+}
+
+#[test]
+fn only_the_offline_worker_may_answer_for_all_pages() {
+    let allowed = |path: &str| get(path, &[]).unwrap().headers().get("service-worker-allowed").cloned();
+    assert_eq!(allowed("/assets/lazy/offline-worker.js"), Some(HeaderValue::from_static("/")));
+    assert_eq!(allowed("/icon.png"), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
-//! The files in `deploy/` and the `Dockerfile` use commands, variables and paths that exist.
+//! The files in `deploy/` and the `Dockerfile` use commands, variables and paths that exist, and the config that
+//! `chatwright init` writes can be used at once.
 
+use crate::http::chunks;
 use crate::process::Server;
 use std::process::Command;
 
@@ -112,4 +114,36 @@ async fn systemd_unit_starts_a_server() {
     // and the time to close connections.
     let patience: u64 = values_after(UNIT, "TimeoutStopSec=")[0].parse().unwrap();
     assert!(patience > 25 + 5 + 2);
+}
+
+#[tokio::test]
+async fn written_starter_config_is_valid_and_answers() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("my chat");
+    let path = folder.to_str().unwrap();
+    let (done, printed) = run_chatwright(&["init", path]);
+    assert!(done && printed.contains(&format!("chatwright serve --config '{path}'")), "{printed}");
+    assert_eq!(run_chatwright(&["check", "--config", path]), (true, "the config is valid\n".to_owned()));
+    let config = std::fs::read_to_string(folder.join("chatwright.yaml")).unwrap();
+    let schema = values_after(&config, "# yaml-language-server: $schema=./")[0];
+    let schema: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join(schema)).unwrap()).unwrap();
+    assert!(schema["properties"]["agents"].is_object());
+    let server = Server::start_with(&["--config", path]);
+    let answer = chunks(server.message_to("home/helper", "c1", "hello").send().await.unwrap()).await;
+    assert!(answer.iter().any(|chunk| chunk["type"] == "text-delta"), "{answer:?}");
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let check = |existing: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(existing);
+        std::fs::write(&file, "mine").unwrap();
+        let (done, printed) = run_chatwright(&["init", folder.path().to_str().unwrap()]);
+        assert!(!done && printed.contains("exists already; nothing was written"), "{printed}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{existing}");
+    };
+    check("chatwright.yaml");
+    check("chatwright.schema.json");
 }

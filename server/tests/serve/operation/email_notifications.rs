@@ -22,7 +22,11 @@ agents: [{ id: demo, type: Agent, title: Helper, connectionId: demo, properties:
 notifications:
   contact: mailto:ops@example.com
   email: { connectionId: mail, afterMinutes: 0, everyMinutes: 30 }
-pages: [{ id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId: demo } }] }]
+workflows:
+  - { id: leave, title: Leave, steps: [{ id: ask, type: human, title: Is this fine?, roles: [admin] }] }
+pages:
+  - { id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId: demo } }] }
+  - { id: inbox, blocks: [{ id: tasks, type: WorkflowTasks }] }
 "#;
 
 const PAGE: &str = "/account/notifications";
@@ -134,4 +138,26 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     }
     assert_eq!(ada.post("/account/notifications/email", &[("address", "eve@example.com")]).await.0, 429);
     assert_eq!(ada.post("/account/notifications/email/off", &[]).await, done("off"));
+}
+
+#[tokio::test]
+async fn waiting_questions_are_sent_to_those_who_may_answer_them() {
+    let folder = TempDir::new().unwrap();
+    let (port, mut mails) = start_mail_server().await;
+    let config = CONFIG.replace("SMTP", &port.to_string()).replace("contact:", "afterSeconds: 1\n  contact:");
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    let server = Server::start_with(&["--config", &folder.path().display().to_string()]);
+    let cookie = create_first_account(&server).await;
+    let ada = Browser { server, cookie };
+    assert_eq!(ada.post("/account/notifications/email", &[("address", "ada@example.com")]).await, done("asked"));
+    let confirm = link(&next(&mut mails).await, "/account/notifications/confirm/");
+    assert_eq!(ada.post(&confirm, &[]).await, done("confirmed"));
+
+    let start = ada.server.request(Method::POST, "/api/workflows/leave/runs").header(COOKIE, &ada.cookie);
+    let started = start.json(&json!({})).send().await.unwrap();
+    assert!(started.status().is_success(), "{}", started.status());
+    let told = next(&mut mails).await;
+    for expected in ["Leave: Is this fine?", "A question waits for your answer.", "http://chat.test/inbox"] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
 }

@@ -122,6 +122,7 @@ async fn feedback_becomes_a_case_an_experiment_and_a_decision() {
     // It is the administrator's own conversation, so nothing is masked.
     assert_eq!(case["input"], json!(["What do you know about refunds? Mail ada@example.com"]));
     assert!(case["expected"]["rubric"].as_str().unwrap().contains("No number of days."), "{case}");
+    assert_eq!(case["rated"]["liked"], false, "judges can be compared with the user: {case}");
     case["expected"] = json!({ "says": "30 days" });
     site.ok(Method::POST, &format!("{path}/cases"), json!({ "cases": [case] })).await;
     let (status, refused) =
@@ -141,11 +142,25 @@ async fn feedback_becomes_a_case_an_experiment_and_a_decision() {
         experiment["spentUsd"].as_f64().unwrap() > 0.0 && experiment["estimateUsd"].as_f64().unwrap() > 0.0,
         "{experiment}"
     );
+    // An administrator reads the first answer, and says that it is not good.
+    let verdict = async |more: Value| {
+        let mut body = json!({ "config": "helper", "case": case["id"], "liked": false });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        site.call(Method::PUT, &format!("/api/admin/experiments/{id}/verdict"), body).await.0
+    };
+    assert_eq!(verdict(json!({})).await, StatusCode::NO_CONTENT);
+    assert_eq!(verdict(json!({ "conversationId": "another" })).await, StatusCode::CONFLICT);
+    assert_eq!(verdict(json!({ "config": "nobody" })).await, StatusCode::NOT_FOUND);
+    let given = site.until(&id, has_ended).await["verdicts"].clone();
+    assert_eq!((given.as_array().unwrap().len(), &given[0]["liked"]), (1, &json!(false)), "{given}");
+    let audit = site.ok(Method::GET, "/api/admin/audit?action=admin:give_verdict", Value::Null).await;
+    assert_eq!(audit["items"].as_array().unwrap().len(), 1, "what was refused is not in the log: {audit}");
     let shown = site
         .server
         .request(Method::GET, &format!("/admin/experiments/{id}/case?case={}", case["id"].as_str().unwrap()));
     let shown = shown.send().await.unwrap().text().await.unwrap();
     assert!(shown.contains("First divergence") && shown.contains("search_articles"), "{shown}");
+    assert!(shown.contains("Withdraw"), "the administrator can withdraw their verdict: {shown}");
     // The conversations of the experiment are gone.
     let conversations = site.ok(Method::GET, "/api/conversations", Value::Null).await;
     assert_eq!(conversations["items"].as_array().unwrap().len(), 1, "{conversations}");

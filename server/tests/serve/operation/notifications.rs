@@ -1,5 +1,5 @@
-//! Notifications: a push service gets what a browser can read, when an answer stays unread; browsers that are gone are
-//! forgotten.
+//! Notifications: a push service gets what a browser can read, when an answer stays unread, a question unanswered or a
+//! trigger paused; browsers that are gone are forgotten.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -25,6 +25,15 @@ connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
 agents: [{ id: demo, type: Agent, title: Helper, connectionId: demo, properties: { model: demo } }]
 notifications: { contact: mailto:ops@example.com, afterSeconds: 1, showTitles: true, allowPrivate: true }
 pages: [{ id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId: demo } }] }]
+";
+
+const WAITING: &str = "
+connections: [{ id: demo, type: Demo }]
+agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]
+notifications: { contact: mailto:ops@example.com, afterSeconds: 2, showTitles: true, allowPrivate: true }
+workflows:
+  - { id: leave, title: Leave, steps: [{ id: ask, type: human, title: Is this fine?, roles: [admin] }] }
+pages: [{ id: inbox, blocks: [{ id: tasks, type: WorkflowTasks }] }]
 ";
 
 /// The secret of the browser.
@@ -55,6 +64,24 @@ async fn api(server: &Server, method: Method, path: &str, body: Value) -> Value 
     serde_json::from_str(&body).unwrap_or_default()
 }
 
+/// The key of the browser.
+fn secret() -> SecretKey {
+    SecretKey::from_slice(&[7; 32]).unwrap()
+}
+
+/// Turns notifications on in a browser.
+async fn subscribe(server: &Server, port: u16, name: &str) {
+    let key = URL_SAFE_NO_PAD.encode(secret().public_key().to_encoded_point(false).as_bytes());
+    let keys = json!({ "p256dh": key, "auth": URL_SAFE_NO_PAD.encode(AUTH) });
+    let browser = json!({ "endpoint": format!("http://127.0.0.1:{port}/{name}"), "keys": keys });
+    api(server, Method::POST, "/api/notifications/browsers", browser).await;
+}
+
+/// Reads a message as the browser does.
+fn read(body: &Bytes) -> Value {
+    serde_json::from_slice(&decrypt(body.to_vec(), &secret(), &Auth::from(AUTH)).unwrap()).unwrap()
+}
+
 #[tokio::test]
 async fn unread_answers_arrive_in_the_browsers_of_their_user() {
     let folder = TempDir::new().unwrap();
@@ -62,12 +89,8 @@ async fn unread_answers_arrive_in_the_browsers_of_their_user() {
     let (port, mut received) = start_push_service().await;
     let server = Server::start_with(&["--config", &folder.path().display().to_string()]);
 
-    let secret = SecretKey::from_slice(&[7; 32]).unwrap();
-    let key = URL_SAFE_NO_PAD.encode(secret.public_key().to_encoded_point(false).as_bytes());
     for name in ["laptop", "gone"] {
-        let keys = json!({ "p256dh": key, "auth": URL_SAFE_NO_PAD.encode(AUTH) });
-        let browser = json!({ "endpoint": format!("http://127.0.0.1:{port}/{name}"), "keys": keys });
-        api(&server, Method::POST, "/api/notifications/browsers", browser).await;
+        subscribe(&server, port, name).await;
     }
 
     chunks(server.message("c1", "What is the weather like?").send().await.unwrap()).await;
@@ -81,8 +104,7 @@ async fn unread_answers_arrive_in_the_browsers_of_their_user() {
     let known = api(&server, Method::GET, "/api/notifications", Value::Null).await;
     let public = known["publicKey"].as_str().unwrap();
     assert!(headers["authorization"].to_str().unwrap().ends_with(&format!(", k={public}")), "{headers:?}");
-    let message = decrypt(body.to_vec(), &secret, &Auth::from(AUTH)).unwrap();
-    let message: Value = serde_json::from_slice(&message).unwrap();
+    let message = read(body);
     let conversation = message["tag"].as_str().unwrap().to_owned();
     let title = message["title"].as_str().unwrap();
     assert!(title.starts_with("Helper: "), "{message}");
@@ -107,7 +129,63 @@ async fn unread_answers_arrive_in_the_browsers_of_their_user() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(api(&server, Method::POST, "/api/notifications/test", Value::Null).await, json!({ "browsers": 1 }));
     let (_, _, body) = next(&mut received).await;
-    let message = decrypt(body.to_vec(), &secret, &Auth::from(AUTH)).unwrap();
-    let message: Value = serde_json::from_slice(&message).unwrap();
-    assert_eq!(message["body"], "Notifications arrive in this browser.");
+    assert_eq!(read(&body)["body"], "Notifications arrive in this browser.");
+}
+
+#[tokio::test]
+async fn waiting_questions_and_paused_triggers_arrive_in_the_browsers_of_their_users() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), WAITING).unwrap();
+    let (port, mut received) = start_push_service().await;
+    let server = Server::start_with(&["--config", &folder.path().display().to_string()]);
+    subscribe(&server, port, "laptop").await;
+
+    let ask = async || {
+        api(&server, Method::POST, "/api/workflows/leave/runs", json!({})).await;
+        loop {
+            let tasks = api(&server, Method::GET, "/api/workflows/tasks", Value::Null).await;
+            if let Some(id) = tasks["items"][0]["id"].as_str() {
+                break id.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let answer = async |id: &str| {
+        api(&server, Method::POST, &format!("/api/workflows/tasks/{id}"), json!({ "approved": true })).await;
+    };
+    let task = ask().await;
+    let (_, headers, body) = next(&mut received).await;
+    assert_eq!(headers["urgency"], "high");
+    let expected = json!({
+        "title": "Leave: Is this fine?", "body": "A question waits for your answer.", "tag": format!("task:{task}"),
+        "url": "/inbox",
+    });
+    assert_eq!(read(&body), expected);
+    answer(&task).await;
+
+    // Nobody is told of what is answered in time.
+    answer(&ask().await).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+
+    let definition = json!({
+        "id": "broken", "title": "Broken", "steps": [{ "id": "no", "type": "fail", "message": "No." }],
+        "triggers": [{ "id": "told", "type": "event", "event": "order.shipped", "runAs": { "roles": ["admin"] } }],
+    });
+    api(&server, Method::POST, "/api/workflows/definitions", json!({ "definition": definition })).await;
+    for id in 0..5 {
+        let event = json!({ "id": format!("order-{id}"), "data": {} });
+        let report = async || {
+            let request = server.request(Method::POST, "/api/events/order.shipped").json(&event);
+            request.send().await.unwrap().status()
+        };
+        while report().await != StatusCode::ACCEPTED {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    let (_, _, body) = next(&mut received).await;
+    let expected = json!({
+        "title": "Broken: told", "body": "A trigger was paused: its runs have failed.", "tag": "trigger:broken/told",
+        "url": "/admin/triggers/broken/told",
+    });
+    assert_eq!(read(&body), expected);
 }

@@ -205,3 +205,42 @@ async fn token_takes_precedence_over_a_cookie() {
     let (status, user) = send_with_token(me_request(&server, "closed").header(COOKIE, &cookie), &valid_token()).await;
     assert_eq!((status, user["id"].as_str()), (200, Some("ada")));
 }
+
+#[tokio::test]
+async fn console_composes_the_element_and_previews_it() {
+    let (server, _folder) = serve("{ mode: local }");
+    let get = async |path: &str| {
+        let response = server.request(Method::GET, path).send().await.unwrap();
+        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        (response.status().as_u16(), policy, response.text().await.unwrap())
+    };
+    let chosen = "chat=open%2Fopen&display=drawer&accent=%237a1fa2&radius=huge&label=%22%3Cb%3E";
+    let (status, policy, page) = get(&format!("/admin/embed?{chosen}&site=https%3A%2F%2Fwww.other.test%2Fshop")).await;
+    assert_eq!(status, 200);
+    assert!(policy.contains("frame-src 'self'"), "{policy}");
+    for expected in [
+        &*format!(r#"&lt;script type="module" src="{}/embed.js""#, server.origin),
+        r#"&lt;agent-chat page="open" agent="open" display="drawer" label="&amp;quot;&amp;lt;b"#,
+        r##"accent="#7a1fa2"&gt;&lt;/agent-chat"##,
+        "radius: “huge” is not a length",
+        &*format!(r#"origins: ["{HOST_ORIGIN}", "https://www.other.test"]"#),
+        "/admin/embed/preview?chat=open%2Fopen",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    let (_, _, page) = get(&format!("/admin/embed?site={HOST_ORIGIN}")).await;
+    assert!(page.contains("The config allows <code>") && !page.contains("<iframe"), "{page}");
+    // The preview has the element, and may be framed by this server only.
+    let (status, policy, page) = get(&format!("/admin/embed/preview?{chosen}")).await;
+    assert_eq!(status, 200);
+    assert!(
+        policy.contains("frame-ancestors 'self'") && page.contains(r#"<agent-chat page="open" agent="open""#),
+        "{page}"
+    );
+    // The frame of the chat accepts this server itself, which needs no entry in the config.
+    let (status, policy, _) = get(&format!("/embed/open/open?host={}", server.origin)).await;
+    assert_eq!(status, 200);
+    assert!(policy.contains(&format!("frame-ancestors 'self' {}", server.origin)), "{policy}");
+    let entered = frame_request(&server, "open", &server.origin, "token=&visitor=").send().await.unwrap();
+    assert_eq!(entered.status().as_u16(), 200);
+}

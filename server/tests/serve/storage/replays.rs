@@ -2,6 +2,8 @@
 
 use crate::http::chunks;
 use crate::process::Server;
+use reqwest::Method;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -27,6 +29,20 @@ fn chatwright(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(program).args(arguments).current_dir(folder).env_remove("CHATWRIGHT_CONFIG").output().unwrap()
 }
 
+/// Waits until a run is recorded; returns its id.
+async fn first_recording(folder: &Path, database: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let (listed, text, problem) = run_in(folder, &["run", "list", "--database", database]);
+        assert!(listed, "{problem}");
+        if let Some(id) = text.split_whitespace().next() {
+            return id.to_owned();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was recorded");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 #[tokio::test]
 async fn a_changed_config_is_compared_with_a_recorded_run() {
     let folder = TempDir::new().unwrap();
@@ -39,16 +55,7 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     let mut server = Server::start_with(&["--config", &path("chatwright.yaml"), "--database", &database]);
     let sent = server.message_to("shop/orders", "c", "Look up 1234").send().await.unwrap();
     chunks(sent).await;
-    let begun = Instant::now();
-    let id = loop {
-        let (listed, text, problem) = run(&["run", "list", "--database", &database]);
-        assert!(listed, "{problem}");
-        if let Some(id) = text.split_whitespace().next() {
-            break id.to_owned();
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was recorded");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let id = first_recording(folder.path(), &database).await;
     // What is listed survives.
     server.kill();
     let (exported, _, problem) = run(&["run", "export", &id, "--database", &database, "--output", "order.jsonl"]);
@@ -77,8 +84,7 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     assert!(text.contains("miss: the call search_orders"), "{text}");
     assert!(fs::read_to_string(path("report.xml")).unwrap().contains("<failure type=\"tools\""));
     let (passed, text, problem) = run(&[&other[..], &["--json", "--repeat", "1"]].concat());
-    let report: serde_json::Value =
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{problem}"));
+    let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{problem}"));
     assert_eq!((passed, &report["passed"], &report["runs"][0]["firstDivergence"]), (false, &false.into(), &0.into()));
     let (found, _, problem) = run(&["replay", "nothing", "--database", &database]);
     assert!(!found && problem.contains("`nothing` is neither a file nor a recorded run"), "{problem}");
@@ -101,6 +107,49 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     fs::write(path("cases.jsonl"), "{\"input\": \"Hello\"}\n").unwrap();
     let (found, _, problem) = run(&["replay", "cases.jsonl", "--config", "chatwright.yaml"]);
     assert!(!found && problem.contains("`chatwright eval cases.jsonl"), "{problem}");
+}
+
+#[tokio::test]
+async fn cases_of_a_dataset_are_replayed_with_their_recordings() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let config = documented("yaml");
+    fs::write(path("chatwright.yaml"), &config).unwrap();
+    fs::write(path("next.yaml"), config.replace("query", "number")).unwrap();
+    let database = format!("sqlite://{}", path("chat.db"));
+    let mut server = Server::start_with(&["--config", &path("chatwright.yaml"), "--database", &database]);
+    let post = async |path: &str, body: Option<Value>| {
+        let request = server.request(Method::POST, path).header("origin", &server.origin);
+        let request = body.iter().fold(request, |request, body| request.json(body));
+        let answer = request.send().await.unwrap();
+        assert!(answer.status().is_success() || answer.status().is_redirection(), "{path}: {}", answer.status());
+        answer
+    };
+    chunks(server.message_to("shop/orders", "c", "Look up 1234").send().await.unwrap()).await;
+    let view = server.conversation("c").await;
+    let answer = view["messages"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+    first_recording(folder.path(), &database).await;
+    let kept = post(&format!("/admin/datasets/keep/c/{answer}"), None).await;
+    let dataset = kept.headers()["location"].to_str().unwrap().split('/').nth(3).unwrap().to_owned();
+    let made = json!({ "cases": [{ "id": "made", "input": "Hello" }] });
+    post(&format!("/api/admin/datasets/{dataset}/cases"), Some(made)).await;
+    server.kill();
+
+    let replay = |dataset: &str, more: &[&str]| {
+        let all =
+            ["replay", dataset, "--database", &database, "--config", "chatwright.yaml", "--fail-on", "divergence"];
+        run_in(folder.path(), &[&all[..], more].concat())
+    };
+    let totals = |same: usize| format!("\ncases with a recording: 1 of 2\nreplayed without a divergence: {same}\n");
+    for name in ["Feedback on orders", dataset.as_str()] {
+        let (passed, text, problem) = replay(name, &[]);
+        assert!(passed && text.ends_with(&format!("{}without a recording: made\n", totals(1))), "{text}{problem}");
+    }
+    let (passed, text, problem) = replay("Feedback on orders", &["--against", "next.yaml"]);
+    assert!(!passed && text.contains(&format!("{}with a divergence: {answer}\n", totals(0))), "{text}{problem}");
+    let (_, text, problem) = replay("Feedback on orders", &["--json"]);
+    let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{problem}"));
+    assert_eq!(report["dataset"], json!({ "same": [answer], "diverging": [], "withoutRecording": ["made"] }));
 }
 
 #[test]
@@ -147,4 +196,46 @@ fn the_reply_of_a_provider_is_replayed_and_imported() {
     assert!(!passed && problem.contains("damaged.jsonl:2:14: neither an event as JSON"), "{problem}");
     let (passed, _, problem) = run(&["replay", "reply.jsonl", "--config", "chatwright.yaml", "--agent", "nobody"]);
     assert!(!passed && problem.contains("the agent `nobody`"), "{problem}");
+}
+
+/// What agents did with an earlier version of the program, they do with this one: `crates/recordings/README.md` says when a
+/// recording may be changed.
+#[test]
+fn recordings_of_earlier_versions_are_replayed_without_a_difference() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/recordings/tests/recorded");
+    let replay = |file: &str, config: &str| {
+        let any = "divergence,model,prompt,schema,settings,tokens,cost";
+        run_in(&folder, &["replay", file, "--config", config, "--fail-on", any])
+    };
+    let check = |file: &str, runs: usize, has: &[&str]| {
+        let recorded = fs::read_to_string(folder.join(file)).unwrap();
+        let lacks: Vec<_> = has.iter().filter(|part| !recorded.contains(**part)).collect();
+        assert!(lacks.is_empty() && recorded.len() < 60 * 1024, "{file}: {lacks:?}");
+        let (passed, report, problem) = replay(file, "chatwright.yaml");
+        let same = report.matches("the replay is the same as the recording\n").count();
+        assert!(passed && same == runs, "{file}: {report}{problem}");
+        file.to_owned()
+    };
+    let failures =
+        ["\"error\":\"the provider is temporarily unavailable\"", "\"ending\":\"failed: the provider refused"];
+    let checked = [
+        check("approval.jsonl", 2, &["\"ending\":\"waiting\"", "\"state\":\"cancelled\""]),
+        check("parallel-calls.jsonl", 1, &["\"callId\":\"call_3\"", "{\"error\":\"No customer has this name.\"}"]),
+        check("plain-answer.jsonl", 2, &["\"type\":\"reasoning-start\""]),
+        check("provider-failure.jsonl", 2, &failures),
+        check("structured-output.jsonl", 1, &["\"responseFormat\":{\"name\":\"route\""]),
+        check("sub-agent.jsonl", 1, &["\"agent\":\"lead/researcher\""]),
+    ];
+    let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = files.filter(|file| file.ends_with(".jsonl")).collect();
+    files.sort();
+    assert_eq!(files, checked, "each recording is checked");
+
+    // It would be seen: the request of another prompt is not the recorded one.
+    let config = fs::read_to_string(folder.join("chatwright.yaml")).unwrap();
+    let changed = TempDir::new().unwrap();
+    let changed = changed.path().join("chatwright.yaml");
+    fs::write(&changed, config.replace("Look orders up before you answer", "Look orders up")).unwrap();
+    let (passed, report, _) = replay("parallel-calls.jsonl", &changed.display().to_string());
+    assert!(!passed && report.contains("miss:"), "{report}");
 }

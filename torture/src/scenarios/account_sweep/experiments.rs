@@ -10,8 +10,15 @@ const EXPERIMENTS: &str = "/api/admin/experiments";
 const NAME: &str = "swept";
 
 /// The writes in their order.
-const WRITES: [Write; 6] =
-    [Write::AddDataset, Write::AddCases, Write::ReplaceCase, Write::UploadResults, Write::Decide, Write::DeleteDataset];
+const WRITES: [Write; 7] = [
+    Write::AddDataset,
+    Write::AddCases,
+    Write::ReplaceCase,
+    Write::UploadResults,
+    Write::GiveVerdict,
+    Write::Decide,
+    Write::DeleteDataset,
+];
 
 /// What is stored.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,6 +26,8 @@ struct Stored {
     /// The version of the dataset, and the number of its cases.
     dataset: Option<(i64, i64)>,
     experiments: usize,
+    /// What people say of the answers.
+    verdicts: usize,
     is_decided: bool,
 }
 
@@ -28,10 +37,15 @@ impl Stored {
         let dataset = match writes {
             1 => Some((1, 0)),
             2 => Some((2, 2)),
-            3..=5 => Some((3, 2)),
+            3..=6 => Some((3, 2)),
             _ => None,
         };
-        Self { dataset, experiments: usize::from(matches!(writes, 4 | 5)), is_decided: writes == 5 }
+        Self {
+            dataset,
+            experiments: usize::from(matches!(writes, 4..=6)),
+            verdicts: usize::from(matches!(writes, 5 | 6)),
+            is_decided: writes == 6,
+        }
     }
 
     async fn read(browser: &Browser, admin: &str) -> Result<Self> {
@@ -42,9 +56,14 @@ impl Stored {
         let datasets = datasets["datasets"].as_array().context("there is no list of datasets")?;
         let dataset = datasets.iter().find(|dataset| dataset["name"] == NAME);
         let experiments = experiments["experiments"].as_array().context("there is no list of experiments")?;
+        let verdicts = match experiments.first().and_then(|experiment| experiment["id"].as_str()) {
+            Some(id) => read(&format!("{EXPERIMENTS}/{id}")).await?["verdicts"].as_array().map_or(0, Vec::len),
+            None => 0,
+        };
         Ok(Self {
             dataset: dataset.and_then(|dataset| dataset["version"].as_i64().zip(dataset["cases"].as_i64())),
             experiments: experiments.len(),
+            verdicts,
             is_decided: experiments.iter().any(|experiment| experiment["decision"]["isAdopted"] == true),
         })
     }
@@ -65,6 +84,9 @@ pub(super) async fn send(browser: &Browser, progress: &mut Progress) -> Result<(
     let upload = post(&upload, json!({ "results": results() }));
     let made: Value = send_write(progress, Write::UploadResults, 200, upload).await?.json().await?;
     let experiment = made["id"].as_str().context("the experiment has no id")?;
+    let verdict = json!({ "config": "one", "case": "x", "liked": true });
+    let verdict = browser.request(Method::PUT, &format!("{EXPERIMENTS}/{experiment}/verdict"), &ada).json(&verdict);
+    send_write(progress, Write::GiveVerdict, 204, verdict).await?;
     let decide = post(&format!("{EXPERIMENTS}/{experiment}/decision"), json!({ "isAdopted": true }));
     send_write(progress, Write::Decide, 204, decide).await?;
     send_write(progress, Write::DeleteDataset, 204, browser.request(Method::DELETE, &path, &ada)).await?;

@@ -1,6 +1,7 @@
 //! A long history: what a model reads of it, and what happens when that is changed.
 
 mod delegations;
+mod earlier;
 mod limits;
 mod long_conversation;
 mod projections;
@@ -242,6 +243,10 @@ impl ToolSource for Rule {
 
     fn tools<'a>(&'a self, _: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         Box::pin(std::future::ready(Ok(SourceTools::default())))
+    }
+
+    fn reads_history(&self) -> bool {
+        true
     }
 
     fn note<'a>(&'a self, asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {

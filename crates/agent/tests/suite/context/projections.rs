@@ -77,7 +77,8 @@ proptest! {
         let summary = Some(ContextSummary { text: "s".to_owned(), covers });
         let of_another = Some("of another".to_owned());
         let fits = covers > 0 && matches!(messages.get(covers).map(|message| &**message), Some(Message::User(_)));
-        let projection = Projection { summary, cleared_through: of_another.clone(), shortened_through: of_another };
+        let (cleared_through, shortened_through) = (of_another.clone(), of_another);
+        let projection = Projection { summary, cleared_through, shortened_through, ..Projection::default() };
         runtime.block_on(turn(&agent, messages.clone(), projection));
         let sent = &model.requests()[0].messages;
         prop_assert_eq!(sent.len(), if fits { messages.len() - covers } else { messages.len() });

@@ -3,6 +3,7 @@
 use super::request::{self, StoredRequest, questions};
 use super::{Accepted, form, wake};
 use crate::Inner;
+use crate::events::LifecycleEvent;
 use crate::outside::call_record::RunState;
 use crate::outside::execute::ExecutionEnd;
 use agent::{Checkpoint, Decision, InvokeError};
@@ -139,7 +140,9 @@ impl Inner {
         }
         executed.report(id, &run.agent_id, &end);
         if let Some(state) = parked {
-            return park(job, &run, state, active_ms).await;
+            let outcome = park(job, &run, state, active_ms).await?;
+            self.events.tell(&LifecycleEvent::AgentRunWaiting { run_id: id.to_owned() });
+            return Ok(outcome);
         }
         if let Some(why) =
             job.why_stopped().filter(|_| end.status != InvocationStatus::Succeeded && !executed.is_stopped)

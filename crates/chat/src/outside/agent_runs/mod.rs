@@ -10,6 +10,7 @@ pub(super) use request::questions;
 
 use crate::admission::quota_locks::QuotaPass;
 use crate::errors::Result;
+use crate::events::LifecycleEvent;
 use crate::outside::call_record::RunState;
 use crate::outside::chunk_stream::ChunkStream;
 use crate::outside::execute::{Executed, Execution};
@@ -199,7 +200,10 @@ impl Inner {
                     (end.status, end.error) = (InvocationStatus::Failed, Some(too_many().message));
                     self.store.finish_invocation(executed.finish(&id, &end)).await?;
                 }
-                stored => stored?,
+                stored => {
+                    stored?;
+                    self.events.tell(&LifecycleEvent::AgentRunWaiting { run_id: id.clone() });
+                }
             }
         } else {
             self.store.finish_invocation(executed.finish(&id, &end)).await?;

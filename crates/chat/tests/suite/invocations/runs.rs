@@ -2,10 +2,11 @@
 
 use super::{TestChat, caller, open, open_in};
 use agent::RunSettings;
-use chat::{Chat, RunResponse};
+use chat::{Chat, LifecycleEvent, LifecycleObserver, RunResponse};
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use futures::StreamExt;
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::block_in_place;
@@ -63,10 +64,24 @@ async fn run_uses_the_tools_of_its_agent() {
     check("queued").await;
 }
 
+/// The runs that were reported as waiting.
+#[derive(Default)]
+struct Reported(Mutex<Vec<String>>);
+
+impl LifecycleObserver for Reported {
+    fn observe(&self, event: &LifecycleEvent) {
+        if let LifecycleEvent::AgentRunWaiting { run_id } = event {
+            self.0.lock().unwrap().push(run_id.clone());
+        }
+    }
+}
+
 #[tokio::test]
 async fn call_that_needs_an_approval_waits_for_the_answer() {
     let check = async |mode: &str, approved: bool, paid: usize| {
         let test = open(vec![pay("p"), text_reply("Finished.")]).await;
+        let reported = Arc::new(Reported::default());
+        test.chat.set_observer(reported.clone());
         let begun = run(&test, json!({ "mode": mode })).await.unwrap();
         let waits = until(&test.chat, &begun.run_id, InvocationStatus::Waiting).await;
         let question = &waits.questions[0];
@@ -85,6 +100,7 @@ async fn call_that_needs_an_approval_waits_for_the_answer() {
         assert_eq!(test.paid.lock().unwrap().len(), paid, "{mode}");
         let again = answer(&test.chat, "ada", &begun.run_id, "p", true).await;
         assert_eq!(again.unwrap_err().code, ErrorCode::Busy, "the answer counts once");
+        assert_eq!(*reported.0.lock().unwrap(), [begun.run_id], "{mode}");
     };
     check("sync", true, 1).await;
     check("queued", true, 1).await;

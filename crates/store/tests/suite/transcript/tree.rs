@@ -46,6 +46,28 @@ async fn long_branch_is_read_in_order() {
         assert_eq!(messages.iter().map(|stored| stored.id.clone()).collect::<Vec<_>>(), expected);
         assert_eq!(messages, store.messages("ada", "c").await.unwrap());
         assert_eq!(messages[10].created_at, 5);
+        let encoded = store.encoded_branch("ada", "c").await.unwrap();
+        assert_eq!(encoded.iter().map(|message| message.decode()).collect::<Vec<_>>(), messages);
+        assert!(encoded.iter().zip(&messages).all(|(encoded, stored)| encoded.role == stored.message.role));
+        assert!(store.encoded_branch("bob", "c").await.unwrap().is_empty());
+    })
+    .await;
+}
+
+/// The texts of a message are found without decoding it.
+#[tokio::test]
+async fn texts_of_an_encoded_message_are_found() {
+    on_each_database(async |store| {
+        turn(store, "c", "m1", None, 1).await;
+        let encoded = store.encoded_branch("ada", "c").await.unwrap();
+        let check = |text: &str, expected: [bool; 2]| {
+            let found: Vec<_> = encoded.iter().map(|message| message.may_contain(text)).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("text of m1", [true, false]);
+        check("\"role\":\"assistant\"", [false, true]);
+        check("elsewhere", [false, false]);
+        assert!(encoded.iter().all(|message| message.size() > 20));
     })
     .await;
 }

@@ -4,6 +4,7 @@ use crate::engine::{Call, CallError, CallOutcome, StepHost, handler};
 use crate::service::{self, CurrentConfig, RetryRequest, RunDetail, Runs, StartRequest, Viewer};
 use crate::store::{self, ResumedStep, Used};
 use ::store::{CapabilityTables, Schema};
+use capability::Waiting;
 use chat::{Caller, SuspendedInvocation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -42,6 +43,8 @@ pub(super) struct Fake {
     pub(super) effects: Option<PathBuf>,
     /// How many bytes runs keep.
     pub(super) bytes: Mutex<WorkflowBytes>,
+    /// What tells people of questions.
+    pub(super) waiting: Waiting,
 }
 
 impl StepHost for Fake {
@@ -55,6 +58,10 @@ impl StepHost for Fake {
 
     fn bytes(&self) -> WorkflowBytes {
         *self.bytes.lock()
+    }
+
+    fn waiting(&self) -> Waiting {
+        self.waiting.clone()
     }
 
     fn call(&self, call: Call) -> BoxFuture<'static, CallOutcome> {
@@ -196,6 +203,7 @@ impl Server {
             shares: Mutex::default(),
             effects,
             bytes: Mutex::default(),
+            waiting: Waiting::default(),
         });
         workers.add(handler(host.clone()));
         workers.add(crate::engine::match_handler(host.clone()));

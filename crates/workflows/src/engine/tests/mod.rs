@@ -16,3 +16,4 @@ mod rerun;
 mod retry;
 mod rights;
 mod shares;
+mod waiting;

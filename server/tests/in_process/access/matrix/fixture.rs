@@ -41,7 +41,8 @@ knowledge: { userGraph: { model: { connectionId: demo, model: demo }, entities: 
 workflows: [{ id: w, steps: [{ id: ask, type: human, title: { _input: title }, users: [ada] }] }]
 projects: {}
 prompts: {}
-notifications: { contact: mailto:ops@example.com }
+# Nobody is told of what waits while writes are counted.
+notifications: { contact: mailto:ops@example.com, afterSeconds: 3600 }
 pages: [{ id: p }]
 openaiApi: { bodyBytes: 1048576 }
 agUi: { bodyBytes: 1048576 }

@@ -16,7 +16,7 @@ fn form(path: String) -> TestRequest {
     TestRequest { method: Method::POST, path, body: None }
 }
 
-const ROUTES: [(&str, AdminRoute, u16); 149] = [
+const ROUTES: [(&str, AdminRoute, u16); 151] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with an invalid order", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -195,6 +195,8 @@ const ROUTES: [(&str, AdminRoute, u16); 149] = [
     ("the number of jobs in the API", |_| get("/api/admin/jobs/status".to_owned()), 200),
     ("retrying an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/retry"), json!({})), 404),
     ("cancelling an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/cancel"), json!({})), 404),
+    ("embedding a chat", |_| get("/admin/embed?chat=p_open/a_open&site=https://shop.test".to_owned()), 200),
+    ("the preview of an embedded chat", |_| get("/admin/embed/preview?chat=p_open/a_open".to_owned()), 200),
     ("the config", |_| get("/admin/config".to_owned()), 200),
     ("the files of the config", |_| get("/admin/config/files".to_owned()), 200),
     // The config names no role that may change it.

@@ -1,0 +1,97 @@
+use super::*;
+use serde_json::{Value, json};
+use store::{AddMessages, AlsoWrite, NewMessage, Store};
+
+/// Stores messages, each after the one before it, and returns their branch.
+async fn encoded(messages: Vec<Value>) -> Vec<EncodedMessage> {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let messages: Vec<UiMessage> = serde_json::from_value(messages.into()).unwrap();
+    let parents = std::iter::once(None).chain(messages.iter().map(|message| Some(message.id.clone())));
+    let new = messages.iter().cloned().zip(parents).map(|(message, parent_id)| NewMessage { parent_id, message });
+    let add = AddMessages {
+        conversation_id: "c".to_owned(),
+        page_id: "p".to_owned(),
+        agent_id: "a".to_owned(),
+        title: "t".to_owned(),
+        insert: new.collect(),
+        now: 1,
+    };
+    let also: AlsoWrite = Box::new(|_| Box::pin(std::future::ready(Ok(()))));
+    store.add_messages("ada", add, also).await.unwrap();
+    store.encoded_branch("ada", "c").await.unwrap()
+}
+
+fn asks(id: &str) -> Value {
+    json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": "x" }] })
+}
+
+fn says(id: &str, part: Value) -> Value {
+    json!({ "id": id, "role": "assistant", "parts": [part] })
+}
+
+fn text() -> Value {
+    json!({ "type": "text", "text": "y" })
+}
+
+fn summary(through: &str) -> Value {
+    let data =
+        json!({ "text": "s", "throughMessageId": through, "model": "m", "tokensBefore": 2, "tokensAfter": 1, "at": 0 });
+    json!({ "type": "data-context-summary", "data": data })
+}
+
+#[tokio::test]
+async fn only_messages_after_the_newest_summary_are_decoded() {
+    let check = async |messages: Vec<Value>, covered: &[&str], decoded: &[&str]| {
+        let count = messages.len();
+        let branch = Branch::decode(encoded(messages).await).await.unwrap();
+        assert_eq!(branch.messages.iter().map(|stored| stored.id.as_str()).collect::<Vec<_>>(), decoded);
+        let known = branch.covered.iter().flat_map(|covered| &covered.messages);
+        assert_eq!(known.map(|message| message.id.as_str()).collect::<Vec<_>>(), covered);
+        assert!(decoded.iter().chain(covered).all(|id| branch.has(id)) && !branch.has("elsewhere"));
+        assert_eq!(branch.into_whole().len(), count);
+    };
+    let old = || vec![asks("u1"), says("a1", text()), asks("u2")];
+    let then = |part: Value| [old(), vec![says("a2", part), asks("u3"), says("a3", text())]].concat();
+    check(then(text()), &[], &["u1", "a1", "u2", "a2", "u3", "a3"]).await;
+    check(then(summary("a1")), &["u1", "a1"], &["u2", "a2", "u3", "a3"]).await;
+    let newer = [then(summary("a1")), vec![asks("u4"), says("a4", summary("a3"))]].concat();
+    check(newer, &["u1", "a1", "u2", "a2", "u3", "a3"], &["u4", "a4"]).await;
+    // A place that does not exist, or in front of which no turn begins.
+    check(then(summary("a9")), &[], &["u1", "a1", "u2", "a2", "u3", "a3"]).await;
+    check(then(summary("u1")), &[], &["u1", "a1", "u2", "a2", "u3", "a3"]).await;
+}
+
+#[tokio::test]
+async fn covered_messages_say_what_the_turns_after_them_need() {
+    let exposure = |private: &str| json!({ "type": "data-exposure", "id": "exposure", "data": { "private": private } });
+    let mut search = json!({ "type": "tool-web_search", "toolCallId": "c1", "state": "output-available", "output": 1 });
+    search["providerExecuted"] = true.into();
+    let cleared = json!({ "type": "data-context-cleared", "data": { "throughCallId": "c1" } });
+    let mut parts = json!({ "instructions": 1, "tools": 0, "summary": 0, "messages": 9, "results": 0, "files": 0 });
+    (parts["reply"], parts["measured"]) = (5.into(), true.into());
+    let mut measured = says("a4", text());
+    measured["metadata"] = json!({ "contextUsed": 25, "contextParts": parts });
+    let covered = vec![
+        asks("u1"),
+        says("a1", search),
+        asks("u2"),
+        says("a2", exposure("crm")),
+        asks("u3"),
+        says("a3", exposure("mail")),
+        asks("u4"),
+        measured,
+        asks("u5"),
+        says("a5", cleared),
+    ];
+    let covered = Covered::new(encoded(covered).await);
+    let expected = Exposure { private: Some("crm".to_owned()), untrusted: Some("web_search".to_owned()) };
+    assert_eq!(covered.exposure, expected);
+    let CoveredContext { through, cleared } = covered.context();
+    assert_eq!((through, cleared.len(), cleared[0].id.as_str()), ("a5", 1, "a5"));
+    assert_eq!(covered.answer.as_ref().unwrap().id, "a5");
+    assert_eq!(covered.measured(), Some(MeasuredSize { estimated: 10, reported: 20 }));
+    assert!(covered.may_contain("web_search") && !covered.may_contain("elsewhere"));
+    assert!((60..400).contains(&covered.longest_result()));
+    // The five questions, the call, the text, and nothing of the marks.
+    assert_eq!(covered.read().len(), 7);
+}
