@@ -21,7 +21,7 @@ use chat::LifecycleEvent;
 use config::{Config, SectionType};
 use deliver::EndedAnswer;
 use email::EmailNotifications;
-use email::deliver::Pace;
+use email::pace::Pace;
 use section::Notifications;
 use service::Service;
 use std::sync::{Arc, PoisonError, RwLock};

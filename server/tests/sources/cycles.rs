@@ -14,7 +14,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/agent", 28),
     ("crates/config", 44),
     ("crates/evaluation", 15),
-    ("crates/notifications", 6),
     ("crates/providers", 7),
     ("crates/recordings", 6),
     ("crates/workflows", 5),

@@ -1,5 +1,6 @@
 //! The jobs that send e-mails.
 
+use super::pace::Pace;
 use super::text::Entry;
 use super::{store, text};
 use crate::deliver::is_unseen;
@@ -14,8 +15,6 @@ use std::time::Duration;
 use web::times::now_millis;
 use wire::api::ConversationSummary;
 use wire::organize::ListFilter;
-
-const MINUTE: i64 = 60_000;
 
 /// The most conversations that are looked at for an e-mail: pinned ones, and then the newest ones. As many questions and
 /// triggers are, the oldest ones.
@@ -38,23 +37,6 @@ pub(crate) const DIGEST: Kind<()> = Kind::new("notifications.digest")
 pub(crate) struct Confirmation {
     /// Its token.
     pub(crate) token: String,
-}
-
-/// When e-mails are sent with the config in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pace {
-    /// How long an answer stays unread, in minutes.
-    pub(crate) after_minutes: u32,
-    /// The shortest time between two e-mails to a user, in minutes.
-    pub(crate) every_minutes: u32,
-}
-
-impl Pace {
-    /// Returns in how many milliseconds the next e-mail is due.
-    pub(crate) fn pause(self, now: i64, sent_at: Option<i64>) -> i64 {
-        let next = sent_at.map_or(0, |sent_at| sent_at + i64::from(self.every_minutes) * MINUTE - now);
-        next.max(i64::from(self.after_minutes) * MINUTE)
-    }
 }
 
 /// Returns the job that tells a user of an answer, if they have a confirmed address. One that waits already stays.

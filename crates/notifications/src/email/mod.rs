@@ -2,14 +2,15 @@
 //! no more often than the config says.
 
 pub(crate) mod deliver;
+pub(crate) mod pace;
 pub(crate) mod page;
 pub(crate) mod service;
 pub(crate) mod store;
 mod text;
 
 use config::{Config, ConnectionProperties, PathStep, SectionProblems};
-use deliver::Pace;
 use mail::Smtp;
+use pace::Pace;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;

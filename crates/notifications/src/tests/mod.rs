@@ -5,7 +5,7 @@ mod kill;
 mod waiting;
 
 use crate::DEFINITION;
-use crate::email::deliver::Pace;
+use crate::email::pace::Pace;
 use crate::email::store as emails;
 use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
