@@ -34,8 +34,8 @@ pub use invoke::{
     InvocationRequest, InvocationResult, InvocationTools, InvokeError, RunQuestion, SchemaError, ToolCallResult,
     ToolFailure, ToolRequest, call_tool, invoke,
 };
-pub use limits::TurnLimits;
 pub use limits::turn_usage::TurnUsage;
+pub use limits::{Limit, TurnLimits};
 pub use model::circuit::{CircuitStatus, Circuits};
 pub use model::prepare_step::StepRule;
 pub use model::prune::{EmptyMessages, Prune, PruneReasoning, PruneToolCalls, PrunedCalls, prune};
@@ -44,4 +44,4 @@ pub use routing::{ROUTING, Route, RouteNeed};
 pub use run::run;
 pub use settings::{Agent, RunSettings, Timeouts};
 pub use sub_agent::{NestedCall, SubAgent, waiting_nested_calls};
-pub use turn::{Decision, Ending, Limit, PendingCall, RunOutcome, TurnInput, WaitingCall, skipped_call_text};
+pub use turn::{Decision, Ending, PendingCall, RunOutcome, TurnInput, WaitingCall, skipped_call_text};

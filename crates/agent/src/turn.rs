@@ -1,6 +1,6 @@
 //! The input of a run, and its outcome.
 
-use crate::{ContextInput, ExposureState, Grant, GrantLookup, TurnUsage};
+use crate::{ContextInput, ExposureState, Grant, GrantLookup, Limit, TurnUsage};
 use contract::{ApprovalTerms, FinishReason, Message, ModelError, ModelErrorKind, RunScope, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -160,29 +160,4 @@ impl Ending {
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause | FinishReason::Other => Self::Done,
         }
     }
-}
-
-/// A limit that a run reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// [`crate::RunSettings::max_steps`]
-    MaxSteps,
-    /// [`crate::RunSettings::stop_on_tool_call`]
-    StopOnToolCall,
-    /// [`crate::Timeouts::total`]
-    Time,
-    /// [`crate::TurnLimits::requests`]
-    Requests,
-    /// [`crate::TurnLimits::total_tokens`]
-    TotalTokens,
-    /// [`crate::TurnLimits::tool_calls`]
-    ToolCalls,
-    /// [`crate::TurnLimits::cost_usd`]
-    Cost,
-    /// The same tool calls were repeated too often.
-    Loop,
-    /// The provider cut off the last reply at its length limit.
-    OutputTokens,
-    /// The model or its provider's filter refused the last reply, or cut it off.
-    ContentFilter,
 }

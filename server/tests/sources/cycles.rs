@@ -11,7 +11,7 @@ const CYCLE_FILES: usize = 4;
 
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
 const LARGER: &[(&str, usize)] = &[
-    ("crates/agent", 28),
+    ("crates/agent", 26),
     ("crates/config", 44),
     ("crates/evaluation", 15),
     ("crates/providers", 7),

@@ -5,6 +5,7 @@
 //! model reads the same bytes again.
 
 mod compact;
+mod complete;
 mod delegated;
 mod earlier;
 pub(crate) mod fit;

@@ -1,11 +1,13 @@
 //! The limits of a turn, and the meter that enforces them.
 
 pub(crate) mod estimate;
+mod limit;
 pub(crate) mod loop_detection;
 pub(crate) mod stop;
 pub(crate) mod turn_usage;
 
-use crate::Limit;
+pub use limit::Limit;
+
 use crate::limits::turn_usage::ResourceUsage;
 use contract::Usage;
 use schemars::JsonSchema;
