@@ -147,9 +147,10 @@ mod tests {
             "scan\npage 2 : Two\npage 4 : Four\n\
              ReadByModel: The text of these pages was read by a model from pictures and may have mistakes: 2, 4.",
         );
+        let long = "x".repeat(70);
         check(
             None,
-            &[(2, &"x".repeat(70)), (4, "Four")],
+            &[(2, long.as_str()), (4, "Four")],
             &format!(
                 "scan\npage 2 : {}\n\
                  Truncated: The end of the document was left out: at most 1 MB of text in {} parts are read.\n\

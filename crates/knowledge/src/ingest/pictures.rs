@@ -168,7 +168,7 @@ impl Reader {
         let wanted = &pictures.pages[..pictures.pages.len().min(pictures.settings.max_pages as usize)];
         // An answer may have been too long, so a later attempt asks for one page at a time.
         let size = if self.job.attempt() > 1 { 1 } else { pictures.settings.pages_per_request as usize };
-        let mut read = store::read_pages(self.job.store(), &version.version_id, MAX_PAGES).await?;
+        let mut read = store::pages_of_version(self.job.store(), &version.version_id, MAX_PAGES).await?;
         loop {
             let is_missing = |page: &u32| read.iter().all(|known| known.page != *page);
             let asked: Vec<_> = wanted.iter().copied().filter(is_missing).take(size).collect();
