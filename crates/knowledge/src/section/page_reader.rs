@@ -1,7 +1,7 @@
 //! How a model reads pages that are pictures.
 
 use super::graph::check_model;
-use config::{Config, ModelRef, PathStep, SectionProblems};
+use config::{Config, ConnectionKind, ModelRef, PathStep, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,10 +30,15 @@ fn default_pages_per_request() -> u32 {
 }
 
 impl PageReader {
-    /// Checks that the config has the connection of the model, and warns if the config says that the model reads no
-    /// files.
+    /// Checks that the config has the connection of the model, and warns if the model is known to read no files.
     pub(super) fn check_model(&self, at: &[PathStep<'_>], config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         check_model(&self.model, at, config, problems);
+        let connection = config.connections.get(&self.model.connection_id);
+        if connection.is_some_and(|connection| matches!(connection.kind, ConnectionKind::Demo(_))) {
+            let at = [at, &[PathStep::Key("model"), PathStep::Key("connectionId")]].concat();
+            let help = Some("name a connection to a provider".to_owned());
+            problems.warning(&at, "the demo's model sees no files", help);
+        }
         let is_meant = |known: &&config::Model| {
             (&known.connection_id, &known.model) == (&self.model.connection_id, &self.model.model)
         };
