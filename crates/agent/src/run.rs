@@ -94,6 +94,8 @@ pub(crate) struct Run<'a> {
     revisions: Vec<u64>,
     /// The tools that are found by search.
     pub(crate) deferral: Option<Arc<Deferral>>,
+    /// Whether the search of the provider finds them instead.
+    pub(crate) provider_search: bool,
     pub(crate) ids: ConversationCallIds,
     pub(crate) caller: CallScope,
     pub(crate) messages: Vec<Arc<Message>>,
@@ -182,6 +184,7 @@ impl<'a> Run<'a> {
             offer: OfferedTools::default(),
             revisions: Vec::new(),
             deferral: None,
+            provider_search: false,
             ids: ConversationCallIds::from_history(&turn.messages).after(turn.context.earlier.clone()),
             earlier_steps: EarlierSteps::from_history(turn.messages.get(..turn.turn_start).unwrap_or(&turn.messages)),
             caller,
@@ -323,11 +326,22 @@ impl<'a> Run<'a> {
         if self.context.earlier.as_ref().is_some_and(|earlier| deferral::may_have_been_used(agent, earlier)) {
             self.complete_history().await;
         }
-        let was_used = self.deferral.is_some() || deferral::was_used(&self.messages);
-        self.deferral = Deferral::new(&self.agent, was_used).map(Arc::new);
+        let settings = &self.agent.settings;
+        let prefers_provider = settings.defer_tools.is_at_provider() && settings.provider_has_search;
+        let is_deferring = self.deferral.is_some() || self.provider_search;
+        let was_used = is_deferring || deferral::was_used(&self.messages);
+        let was_used = was_used || (prefers_provider && deferral::was_searched(&self.messages));
+        let deferral = Deferral::new(&self.agent, was_used);
+        self.provider_search = prefers_provider && deferral.is_some();
+        self.deferral = deferral.filter(|_| !prefers_provider).map(Arc::new);
         if let Some(deferral) = &self.deferral {
             deferral.add_helpers(self.agent.to_mut());
         }
+    }
+
+    /// Returns whether a tool of the provider is the one that finds the agent's tools.
+    pub(crate) fn is_tool_search(&self, name: &str) -> bool {
+        self.provider_search && deferral::is_provider_search(name)
     }
 
     /// Compiles what the agent offers now.

@@ -121,8 +121,8 @@ pub struct RunSettings {
     #[schemars(inner(regex(pattern = settings::pattern::TOOL_NAME)))]
     pub active_tools: Option<Vec<String>>,
     /// When the tools of MCP servers and remote agents are listed by name only. The agent then finds
-    /// them with `tool_search` and calls them with `tool_call`: `true`, `false`, or above a number of
-    /// tools in all. Default: `{ above: 40 }`.
+    /// them with `tool_search` and calls them with `tool_call`, or the provider finds them: `true`, `false`,
+    /// or above a number of tools in all. Default: `{ above: 40 }`.
     pub defer_tools: DeferTools,
     /// The name of a tool, or several: a call ends the turn after the tool has run.
     #[serde(deserialize_with = "settings::from_form::<OneOrMany<ToolName>, _, _>")]
@@ -160,6 +160,9 @@ pub struct RunSettings {
     /// `_secret` reads an environment variable here.
     #[schemars(with = "HashMap<String, Map<String, Value>>")]
     pub provider_options: Map<String, Value>,
+    /// Whether all models of the agent have a search for tools at their provider.
+    #[serde(skip)]
+    pub provider_has_search: bool,
     /// Whether `context_tokens` is the room for the input alone.
     #[serde(skip)]
     pub output_is_beside: bool,
@@ -223,6 +226,7 @@ impl Default for RunSettings {
             tool_choice: ToolChoice::Auto,
             active_tools: None,
             defer_tools: DeferTools::default(),
+            provider_has_search: false,
             stop_on_tool_call: Vec::new(),
             execution_mode: ExecutionMode::default(),
             tool_strategy: ToolStrategy::default(),

@@ -127,6 +127,8 @@ pub struct ModelQuestion<'a> {
     pub instructions: String,
     /// The text that it works on.
     pub prompt: String,
+    /// The files that it works on.
+    pub files: Vec<QuestionFile>,
     /// The name and the JSON Schema of the answer.
     pub form: (&'static str, Value),
     /// The longest answer in tokens.
@@ -135,6 +137,17 @@ pub struct ModelQuestion<'a> {
     pub time: Duration,
     /// Cancels the question.
     pub cancel: CancellationToken,
+}
+
+/// A file of a question to a model. A model that does not read such files gets a note in its place.
+#[derive(Clone, Debug)]
+pub struct QuestionFile {
+    /// The name of the file.
+    pub name: String,
+    /// The media type, for example `application/pdf`.
+    pub media_type: String,
+    /// The content.
+    pub content: Arc<[u8]>,
 }
 
 /// Why a question to a model has no answer.

@@ -14,7 +14,9 @@ mod waiting;
 
 pub use additions::{ConfigAdditions, ConfigOverlay, StoredAdditions, Written};
 pub use annotations::{annotated, annotated_source};
-pub use context::{Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion};
+pub use context::{
+    Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, QuestionFile,
+};
 pub use job::{Job, RepeatedJob};
 pub use libraries::{FindLibraries, Libraries, ListLibraries, ReadableLibrary};
 pub use memories::{Memories, RememberFacts, RememberedFact, RememberedFacts};

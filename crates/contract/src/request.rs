@@ -16,6 +16,9 @@ pub struct Request {
     pub messages: Vec<Arc<Message>>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
+    /// Whether the provider's own search finds the tools that are `deferrable`, so that the model does not read
+    /// them before. Codecs of providers without such a search list them.
+    pub provider_search: bool,
     /// Whether the model must call a tool, and which one.
     pub tool_choice: ToolChoice,
     /// The sampling settings.

@@ -17,7 +17,13 @@ pub(crate) struct Collector<'l> {
 
 impl<'l> Collector<'l> {
     pub(crate) fn new(format: Format, limits: &'l Limits) -> Self {
-        let document = Document { format, title: String::new(), parts: Vec::new(), warnings: Vec::new() };
+        let document = Document {
+            format,
+            title: String::new(),
+            parts: Vec::new(),
+            warnings: Vec::new(),
+            picture_pages: Vec::new(),
+        };
         Self { limits, bytes: 0, is_full: false, document }
     }
 
@@ -48,6 +54,12 @@ impl<'l> Collector<'l> {
         if self.document.warnings.len() < MAX_WARNINGS {
             self.document.warnings.push(Warning { code, message: message.into() });
         }
+    }
+
+    /// Sets which pages show something else than text.
+    #[cfg(feature = "pdf")]
+    pub(crate) fn set_picture_pages(&mut self, pages: Vec<u32>) {
+        self.document.picture_pages = pages;
     }
 
     /// Warns if bytes were replaced that are invalid in the encoding.

@@ -18,6 +18,10 @@ pub struct Document {
     /// What a reader should know about the text, for example that the end of it is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// The numbers of the pages that show something but have no text, in ascending order; see
+    /// [`Document::with_read_pages`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub picture_pages: Vec<u32>,
 }
 
 /// A part of a document with a place of its own, such as a page, a slide or a section. At most
@@ -113,6 +117,8 @@ pub enum WarningCode {
     /// Some pages have no text but are not empty, as in scanned documents. A model that sees images
     /// can read them.
     PagesWithoutText,
+    /// The text of some pages was read by a model from pictures of them, so it may have mistakes.
+    ReadByModel,
     /// Something that could not be read was left out, such as a damaged page or an attachment.
     Skipped,
     /// Bytes that are not text in the file's encoding were replaced.

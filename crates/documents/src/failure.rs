@@ -15,6 +15,9 @@ pub struct Failure {
     /// What the parser said, for the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// For [`FailureCode::NoTextLayer`]: the numbers of the pages that are pictures, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub picture_pages: Vec<u32>,
 }
 
 /// The reasons why a file could not be read.
@@ -56,7 +59,7 @@ impl Failure {
     pub fn new(code: FailureCode, file_name: &str) -> Self {
         let name: String = file_name.chars().filter(|char| !char.is_control()).take(MAX_NAME).collect();
         let name = if name.trim().is_empty() { "The file".to_owned() } else { format!("“{name}”") };
-        Self { code, message: format!("{name} {}", code.predicate()), detail: None }
+        Self { code, message: format!("{name} {}", code.predicate()), detail: None, picture_pages: Vec::new() }
     }
 
     /// Adds what the parser said.

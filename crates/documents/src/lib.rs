@@ -7,6 +7,7 @@ mod failure;
 mod format;
 mod formats;
 mod limits;
+mod pictures;
 mod process;
 mod read;
 mod sections;

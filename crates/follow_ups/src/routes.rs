@@ -134,6 +134,7 @@ impl SuggestionRoute {
             model: settings.model.as_ref(),
             instructions: INSTRUCTIONS.to_owned(),
             prompt: prompt(messages, count),
+            files: Vec::new(),
             form: (FORM, schema()),
             max_output_tokens: MAX_OUTPUT_TOKENS,
             time: TIMEOUT,

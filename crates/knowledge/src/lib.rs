@@ -165,6 +165,7 @@ impl Capability for KnowledgeCapability {
         self.knowledge.use_chat(&context.chat);
         vec![
             Job::handler(ingest::handler(self.knowledge.clone())),
+            Job::handler(ingest::pages_handler(self.knowledge.clone(), Arc::new(context.current.clone()))),
             Job::handler(ingest::embed_handler(self.knowledge.clone())),
         ]
     }

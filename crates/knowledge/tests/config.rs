@@ -98,6 +98,32 @@ fn mistakes_in_a_graph_are_named_with_their_position() {
     has(check("    knowledge: { libraries: [a], graph: true }"), "none of the agent's libraries has a `graph`");
 }
 
+#[test]
+fn mistakes_in_a_page_reader_are_named_with_their_position() {
+    let check_reader = |reader: &str, models: &str| {
+        check(&format!("    knowledge: {{ choose: all }}\nknowledge: {{ pageReader: {{ {reader} }} }}\n{models}"))
+    };
+    let model = "model: { connectionId: demo, model: m }";
+    let has = |problems: String, expected: &str| assert!(problems.contains(expected), "{expected}: {problems}");
+    let valid = check_reader(&format!("{model}, maxPages: 500, pagesPerRequest: 1"), "");
+    has(valid, "8:51: warning: the demo's model sees no files");
+    has(check_reader("maxPages: 5", ""), "model");
+    has(check_reader(&format!("{model}, maxPages: 0"), ""), "expected a number between 1 and 500");
+    has(check_reader("model: { connectionId: dem, model: m }", ""), "there is no connection `dem`");
+    let unread = |keys: &str| format!("models: [{{ id: small, connectionId: demo, model: m, {keys} }}]");
+    has(
+        check_reader(model, &unread("files: false")),
+        "8:64: warning: the model `m` reads no PDF, as `small` in `models` says",
+    );
+    has(check_reader(model, &unread("vision: false, files: false")), "the model `m` reads neither PDF nor images");
+    for known in [
+        check_reader(model, &unread("files: true")),
+        check_reader("model: { connectionId: demo, model: other }", &unread("files: false")),
+    ] {
+        assert!(!known.contains("reads no"), "{known}");
+    }
+}
+
 /// A search of an agent with a cost limit needs the prices of the services that it uses.
 #[test]
 fn cost_limit_without_prices_of_services_is_rejected() {

@@ -164,6 +164,7 @@ impl Reader {
             model: settings.model.as_ref(),
             instructions: INSTRUCTIONS.to_owned(),
             prompt: prompt(&work.known, &work.words),
+            files: Vec::new(),
             form: (FORM, schema()),
             max_output_tokens: MAX_OUTPUT_TOKENS,
             time: TIMEOUT,

@@ -65,17 +65,19 @@ impl Run<'_> {
         Ok(expose(&self.caller.exposure, &tool.name, tool.annotations, sink).await?)
     }
 
-    /// Adds what the provider's own tools returned in a reply, such as web pages.
+    /// Adds what the provider's own tools returned in a reply, such as web pages. What its search for tools has
+    /// found are the agent's tools.
     pub(crate) async fn expose_reply<S: EventSink>(
         &self,
         said: &[AssistantPart],
         has_sources: bool,
         sink: &mut S,
     ) -> Result<(), RunFailure> {
-        let tool = said.iter().find_map(|part| match part {
+        let mut tools = said.iter().filter_map(|part| match part {
             AssistantPart::ToolResult(result) => Some(result.name.as_str()),
             _ => None,
         });
+        let tool = tools.find(|name| !self.is_tool_search(name));
         match tool.or(has_sources.then_some(Exposure::WEB)) {
             Some(name) => Ok(expose(&self.caller.exposure, name, UNTRUSTED, sink).await?),
             None => Ok(()),

@@ -139,7 +139,9 @@ pub(crate) fn result_tokens(result: &ToolResult) -> u64 {
 
 /// Estimates the tokens of what a request contains beside its messages.
 pub(crate) fn fixed_tokens(request: &Request) -> u64 {
-    let tools = request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.to_string().len());
+    // The model does not read what its provider may find.
+    let read = request.tools.iter().filter(|tool| !(request.provider_search && tool.deferrable));
+    let tools = read.map(|tool| tool.description.len() + tool.input_schema.to_string().len());
     estimated_tokens(tools.fold(request.system.as_ref().map_or(0, String::len), usize::saturating_add))
 }
 

@@ -5,6 +5,9 @@
 //!
 //! Everything behind the model knows only the called tool: a call is replaced when it is read, and
 //! marked, so that later requests contain it as the model wrote it.
+//!
+//! An agent can prefer the search of its provider (`deferTools: { by: provider }`). Its requests then have all
+//! tools, of which the provider shows to the model those that it finds, and calls need no bridge.
 
 mod bridge;
 mod index;
@@ -18,7 +21,7 @@ pub use settings::DeferTools;
 use crate::context::EarlierMessages;
 use crate::{Agent, RunSettings, ToolStrategy};
 use bridge::Bridge;
-use contract::{Message, ToolChoice, ToolSpec};
+use contract::{AssistantPart, Message, ToolChoice, ToolSpec};
 use index::ToolIndex;
 use search::ToolSearch;
 use std::collections::HashSet;
@@ -28,6 +31,8 @@ use std::sync::Arc;
 pub const TOOL_SEARCH: &str = "tool_search";
 /// The name of the tool through which deferred tools are called.
 pub const TOOL_CALL: &str = "tool_call";
+/// The types of items in which providers return what their search has found.
+const PROVIDER_RESULTS: [&str; 2] = ["tool_search_tool_result", "tool_search_output"];
 
 /// Returns whether a tool is one of the two with which deferred tools are used.
 pub(crate) fn is_helper(name: &str) -> bool {
@@ -102,10 +107,39 @@ fn is_required(settings: &RunSettings, name: &str) -> bool {
     in_pipeline || choices.chain([&settings.tool_choice]).any(is_it)
 }
 
-/// Returns false if no message before the history has a call of a deferred tool, or if that does not matter.
+/// Returns false if no message before the history has a call of a deferred tool or a result of a provider's search, or
+/// if that does not matter.
 pub(crate) fn may_have_been_used(agent: &Agent, earlier: &EarlierMessages) -> bool {
     let mut specs = agent.tools.iter().map(|tool| tool.spec()).chain(agent.agents.iter().map(|below| &below.spec));
-    specs.any(|spec| spec.deferrable) && earlier.may_contain(&bridge::marker().to_string())
+    let is_searching = agent.settings.defer_tools.is_at_provider() && agent.settings.provider_has_search;
+    let has_searched = || is_searching && PROVIDER_RESULTS.iter().any(|kind| earlier.may_contain(kind));
+    specs.any(|spec| spec.deferrable) && (earlier.may_contain(&bridge::marker().to_string()) || has_searched())
+}
+
+/// Returns the declaration of a tool in a request whose provider finds deferrable tools: those of which the settings
+/// demand calls are listed.
+pub(crate) fn for_provider(settings: &RunSettings, spec: ToolSpec) -> ToolSpec {
+    let deferrable = spec.deferrable && !is_required(settings, &spec.name);
+    ToolSpec { deferrable, ..spec }
+}
+
+/// Returns whether a tool of a provider is its search for tools.
+pub(crate) fn is_provider_search(name: &str) -> bool {
+    name == TOOL_SEARCH || name.starts_with("tool_search_tool")
+}
+
+/// Returns whether the history has results of a provider's search for tools.
+pub(crate) fn was_searched(messages: &[Arc<Message>]) -> bool {
+    let is_result = |part: &AssistantPart| match part {
+        AssistantPart::ProviderItem { item, .. } => {
+            item["type"].as_str().is_some_and(|kind| PROVIDER_RESULTS.contains(&kind))
+        }
+        _ => false,
+    };
+    messages.iter().any(|message| match &**message {
+        Message::Assistant(parts) => parts.iter().any(is_result),
+        _ => false,
+    })
 }
 
 /// Returns whether the history has calls of deferred tools.

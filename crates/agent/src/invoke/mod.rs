@@ -105,6 +105,13 @@ impl InvocationInput {
     pub fn prompt(text: impl Into<String>) -> Self {
         Self { messages: vec![user(text.into())], ..Self::default() }
     }
+
+    /// A prompt with files, without a history.
+    pub fn prompt_with_files(text: impl Into<String>, files: Vec<UserPart>) -> Self {
+        let text = UserPart::Text { text: text.into() };
+        let parts = std::iter::once(text).chain(files).collect();
+        Self { messages: vec![Arc::new(Message::User(parts))], ..Self::default() }
+    }
 }
 
 /// Why there is no answer.

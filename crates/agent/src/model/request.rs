@@ -49,6 +49,10 @@ impl Run<'_> {
         if self.deferral.is_some() {
             messages = deferral::as_written(messages);
         }
+        let declared = |spec: &ToolSpec| match self.provider_search {
+            true => deferral::for_provider(settings, spec.clone()),
+            false => spec.clone(),
+        };
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {
             sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
@@ -57,7 +61,8 @@ impl Run<'_> {
         Request {
             system: system(&self.agent, self.deferral.as_deref()),
             messages,
-            tools: tools.filter(active).filter(is_listed).chain(&self.closed_tools).cloned().collect(),
+            tools: tools.filter(active).filter(is_listed).chain(&self.closed_tools).map(declared).collect(),
+            provider_search: self.provider_search,
             tool_choice: self.possible_choice(strategy.unwrap_or_else(|| {
                 rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone()
             })),

@@ -5,8 +5,8 @@ use agent::{
     Agent, Decision, DeferTools, Ending, Event, EventSink, ExposureState, PendingCall, Policy, PolicyQuery, Ruling,
     RunOutcome, SinkClosed, StepRule,
 };
-use contract::testing::{history_error, text_reply, tool_call_reply};
-use contract::{AssistantPart, Message, Request, Tool, ToolChoice, ToolOutput, ToolSpec, estimated_tokens};
+use contract::testing::{Cue, ScriptedModel, history_error, text_reply, tool_call_reply};
+use contract::{AssistantPart, Message, Part, Request, Tool, ToolChoice, ToolOutput, ToolSpec, estimated_tokens};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -281,4 +281,105 @@ fn setting_is_read() {
     check(json!(true), DeferTools::Always);
     check(json!(false), DeferTools::Never);
     check(json!({ "above": 12 }), DeferTools::Above(12));
+    check(json!({ "above": 12, "by": "own" }), DeferTools::Above(12));
+    check(json!({ "above": 12, "by": "provider" }), DeferTools::AtProvider(12));
+    check(json!({ "by": "provider" }), DeferTools::AtProvider(40));
+}
+
+/// Returns an agent that prefers the search of its provider, and has one tool more than it lists.
+fn at_provider(replies: Vec<Vec<Cue>>) -> (Agent, Arc<ScriptedModel>, impl Fn() -> Vec<Value>) {
+    let (create, called) = remote("tracker_create");
+    let tools = vec![create, doing(ToolSpec::new("own", "", object())).0, remote("tracker_find").0];
+    let (mut agent, model) = agent("a", replies, tools);
+    agent.settings.defer_tools = DeferTools::AtProvider(2);
+    agent.settings.provider_has_search = true;
+    (agent, model, called)
+}
+
+/// Returns the tools of a request that its provider finds.
+fn found_at_provider(request: &Request) -> Vec<&str> {
+    let deferrable = request.tools.iter().filter(|tool| request.provider_search && tool.deferrable);
+    deferrable.map(|tool| tool.name.as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn providers_find_tools_of_agents_that_prefer_it() {
+    let call = || tool_call_reply(&[("a", "tracker_create", r#"{"title":"Leak"}"#)]);
+    let (agent, model, called) = at_provider(vec![call(), text_reply("ok")]);
+    let (outcome, names) = run(&agent, asked(), Vec::new()).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    assert_eq!(called(), [json!({ "title": "Leak" })]);
+    assert_eq!(names, ["input tracker_create", r#"call tracker_create {"title":"Leak"}"#, "start tracker_create"]);
+    let requests = model.requests();
+    for request in &requests {
+        assert_eq!(listed(request), ["tracker_create", "own", "tracker_find"]);
+        assert_eq!(found_at_provider(request), ["tracker_create", "tracker_find"]);
+        assert!(!request.system.clone().unwrap_or_default().contains("tools-found-by-search"));
+    }
+    assert_eq!(requests[1].messages[..requests[0].messages.len()], requests[0].messages[..]);
+    // Policies are asked as about every other call.
+    let (mut agent, _, called) = at_provider(vec![call()]);
+    agent.policy = Some(Arc::new(ByName));
+    let (outcome, _) = run(&agent, asked(), Vec::new()).await;
+    assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending);
+    assert_eq!((outcome.waiting[0].call.name.as_str(), called().len()), ("tracker_create", 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn search_of_the_provider_depends_on_models_settings_and_history() {
+    let check = async |set: fn(&mut Agent), messages: Vec<Arc<Message>>, expected: (&[&str], &[&str])| {
+        let (mut agent, model, _) = at_provider(vec![text_reply("ok")]);
+        set(&mut agent);
+        run(&agent, messages, Vec::new()).await;
+        let requests = model.requests();
+        assert_eq!((&listed(&requests[0])[..], &found_at_provider(&requests[0])[..]), expected);
+    };
+    let all: &[&str] = &["tracker_create", "own", "tracker_find"];
+    check(|_| (), asked(), (all, &["tracker_create", "tracker_find"])).await;
+    // A model that has none: the agent's own search.
+    let set = |agent: &mut Agent| agent.settings.provider_has_search = false;
+    check(set, asked(), (&["own", "tool_search", "tool_call"], &[])).await;
+    let few = |agent: &mut Agent| agent.settings.defer_tools = DeferTools::AtProvider(3);
+    check(few, asked(), (all, &[])).await;
+    // A conversation that has begun with the search goes on with it.
+    let item = json!({ "type": "tool_search_tool_result" });
+    let item = AssistantPart::ProviderItem { provider: "anthropic".to_owned(), item };
+    let says = AssistantPart::Text { text: "Hi".to_owned(), metadata: None };
+    let begun = [asked(), vec![Arc::new(Message::Assistant(vec![item, says]))], asked()].concat();
+    check(few, begun, (all, &["tracker_create", "tracker_find"])).await;
+    // A tool that must be called is listed.
+    let set = |agent: &mut Agent| agent.settings.tool_choice = ToolChoice::Tool("tracker_find".to_owned());
+    check(set, asked(), (all, &["tracker_create"])).await;
+}
+
+/// Records from where an agent has read text from outside.
+#[derive(Default)]
+struct Untrusted(Vec<String>);
+
+impl EventSink for Untrusted {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Event::Exposed { exposure } = event {
+            self.0.extend(exposure.untrusted);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_that_a_provider_has_found_are_no_text_from_outside() {
+    let check = async |name: &str, expected: &[&str]| {
+        let (id, name) = ("s".to_owned(), name.to_owned());
+        let (input, call_id, called) = ("{}".to_owned(), id.clone(), name.clone());
+        let call = Part::ToolCall { id: call_id, name: called, input, provider_executed: true, metadata: None };
+        let result = Part::ToolResult { id, name, output: json!({}), is_error: false, metadata: None };
+        let reply = [vec![Cue::Part(call), Cue::Part(result)], text_reply("ok")];
+        let (agent, _, _) = at_provider(vec![reply.into_iter().flatten().collect()]);
+        let mut read = Untrusted::default();
+        let seen = (ExposureState::default(), CancellationToken::new());
+        run_turn(&agent, asked(), Vec::new(), seen, &mut read).await;
+        assert_eq!(read.0, expected);
+    };
+    check("tool_search_tool_bm25", &[]).await;
+    check("tool_search", &[]).await;
+    check("web_search", &["web_search"]).await;
 }

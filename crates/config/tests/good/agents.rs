@@ -341,3 +341,30 @@ fn values_of_operators_are_checked_for_each_turn() {
     chatwright.yaml:10:15: the operator of `limits` has a value that cannot be used there: expected a whole number, found the text `two`
     ");
 }
+
+#[test]
+fn search_of_the_provider_needs_models_that_have_one() {
+    let check = |agent: &str, is_warned: bool| {
+        let (_, warnings) = load(&format!(
+            "connections:\n  - {{ id: claude, type: Anthropic, properties: {{ apiKey: {{ _secret: ANTHROPIC_API_KEY }} }} }}\n\
+             \x20 - {{ id: openai, type: OpenAI, properties: {{ apiKey: {{ _secret: ANTHROPIC_API_KEY }} }} }}\n\
+             \x20 - {{ id: demo, type: Demo }}\nagents:\n  - {{ id: a, {agent} }}\n"
+        ));
+        let expected = "not all models of this agent can search for tools at their provider";
+        assert_eq!(warnings.contains(expected), is_warned, "{agent}: {warnings}");
+        assert!(is_warned || warnings.is_empty(), "{agent}: {warnings}");
+    };
+    let by = "deferTools: { by: provider }";
+    let claude = |more: &str| {
+        format!("type: ClaudeAgent, connectionId: claude, properties: {{ model: claude-sonnet-4-5, {by}{more} }}")
+    };
+    check(&claude(""), false);
+    check(&claude(", fallbackModels: [claude-haiku-4-5, { connectionId: openai, model: gpt-5.4 }]"), false);
+    check(&claude(", fallbackModels: [{ connectionId: demo, model: m }]"), true);
+    let openai = |model: &str| format!("type: OpenAIAgent, connectionId: openai, properties: {{ {model}, {by} }}");
+    check(&openai("model: gpt-5.4"), false);
+    check(&openai("model: gpt-5.2"), true);
+    check(&openai("model: gpt-5.4, api: chat"), true);
+    check(&format!("type: Agent, connectionId: demo, properties: {{ model: m, {by} }}"), true);
+    check("type: Agent, connectionId: demo, properties: { model: m, deferTools: { above: 9, by: own } }", false);
+}

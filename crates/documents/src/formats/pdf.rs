@@ -3,6 +3,7 @@
 use crate::collector::Collector;
 use crate::document::{Part, Place, Syntax, WarningCode};
 use crate::encoding::{normalize, one_line};
+use crate::pictures::{listed, warn_of_pages_without_text};
 use crate::sections::{HeadingPath, Numbering, push_sections_below};
 use crate::{Failure, FailureCode, Source};
 use std::ops::ControlFlow;
@@ -13,8 +14,8 @@ use unpdf::{
     RenderOptions,
 };
 
-/// The maximum number of pages without text that a warning lists.
-const LISTED_PAGES: usize = 20;
+/// The maximum number of pages without text whose numbers are kept.
+const MAX_PICTURES: usize = 10_000;
 
 /// What was found out about the pages.
 #[derive(Default)]
@@ -51,9 +52,11 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
     }
     pages.push_form(collector);
     if collector.is_empty() && !pages.without_text.is_empty() {
-        return Err(Failure::new(FailureCode::NoTextLayer, source.name));
+        let picture_pages = pages.pictures();
+        return Err(Failure { picture_pages, ..Failure::new(FailureCode::NoTextLayer, source.name) });
     }
     pages.warn(collector);
+    collector.set_picture_pages(pages.pictures());
     Ok(())
 }
 
@@ -119,26 +122,17 @@ impl Pages {
         });
     }
 
+    /// Returns the first pages that show something else than text.
+    fn pictures(&self) -> Vec<u32> {
+        self.without_text.iter().take(MAX_PICTURES).copied().collect()
+    }
+
     fn warn(&self, collector: &mut Collector<'_>) {
-        if !self.without_text.is_empty() {
-            let pages = listed(&self.without_text);
-            collector.warn(
-                WarningCode::PagesWithoutText,
-                format!("Pages without text, which are pictures or cannot be decoded: {pages}."),
-            );
-        }
+        warn_of_pages_without_text(collector, &self.without_text);
         if !self.failed.is_empty() {
             collector.warn(WarningCode::Skipped, format!("Damaged pages were left out: {}.", listed(&self.failed)));
         }
     }
-}
-
-fn listed(pages: &[u32]) -> String {
-    let mut list: Vec<_> = pages.iter().take(LISTED_PAGES).map(u32::to_string).collect();
-    if pages.len() > LISTED_PAGES {
-        list.push(format!("and {} others", pages.len() - LISTED_PAGES));
-    }
-    list.join(", ")
 }
 
 fn code(error: &Error) -> FailureCode {

@@ -138,9 +138,10 @@ fn pages_without_text_are_named() {
     Text
     PagesWithoutText: Pages without text, which are pictures or cannot be decoded: 1.
     "#);
+    assert_eq!(parse("a.pdf", &mixed).picture_pages, [1]);
     let scanned = pdf_of_contents(&[image, image], &[]);
     let failure = read(&Source { name: "a.pdf", media_type: None, bytes: &scanned }, &Limits::default()).unwrap_err();
-    assert_eq!(failure.code, FailureCode::NoTextLayer);
+    assert_eq!((failure.code, &failure.picture_pages[..]), (FailureCode::NoTextLayer, &[1, 2][..]));
     insta::assert_snapshot!(failure.message, @"“a.pdf” consists of pictures of pages without text, as scanners make them. Run text recognition (OCR) over it and add the result.");
     let blank = pdf_of_contents(&[""], &[]);
     let failure = read(&Source { name: "a.pdf", media_type: None, bytes: &blank }, &Limits::default()).unwrap_err();

@@ -78,6 +78,7 @@ impl ReadChunks for Arc<dyn CurrentConfig> {
                 model: Some(&settings.model),
                 instructions: INSTRUCTIONS.to_owned(),
                 prompt: prompt(settings, chunks),
+                files: Vec::new(),
                 form: (FORM, schema(settings)),
                 max_output_tokens: MAX_OUTPUT_TOKENS,
                 time: TIMEOUT,

@@ -1,26 +1,34 @@
 //! Reads documents: a job for each, whose writes name the version that it reads. So a killed server,
 //! a deleted document and a newer version need no further care: another attempt begins the version
-//! anew, and writes about one that is not to be read any more have no effect.
+//! anew, and writes about one that is not to be read any more have no effect. Pages that are pictures are
+//! read in a job of its own ([`pictures`]), which does all of the work then.
 
 mod embed;
 mod folders;
+mod page_question;
+mod pictures;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use embed::handler as embed_handler;
 pub(crate) use folders::follow;
+pub(crate) use pictures::handler as pages_handler;
 pub(crate) use sweep::sweep;
 
 use crate::graph;
 use crate::service::Knowledge;
-use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
+use crate::store::{self, Finished, NewPart, OpenVersion, Progress, ReadPage};
 use ::store::StoreError;
 use ::store::sql::Db;
 use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, Warning, split};
 use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, OnPending, Outcome};
+use page_question::ReadPages;
+use pictures::READ_PAGES;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 use web::times::now_millis;
 
@@ -60,10 +68,14 @@ pub(crate) async fn enqueue(jobs: &Jobs, db: &mut Db, document_id: &str, owner: 
 
 /// Returns the handler of the job.
 pub(crate) fn handler(knowledge: Knowledge) -> Handler {
-    let converter = Converter::new(Limits::default());
+    handler_with(Converter::new(Limits::default()), knowledge)
+}
+
+/// As [`handler`], with another program that reads files.
+fn handler_with(converter: Converter, knowledge: Knowledge) -> Handler {
     Handler::new(INGEST, move |job, Ingest { document_id }| {
         let (knowledge, converter) = (knowledge.clone(), converter.clone());
-        async move { Reader { knowledge, converter, job, document_id }.read().await }
+        async move { Reader { knowledge, converter, job, document_id, model: None, attempts: ATTEMPTS }.read().await }
     })
 }
 
@@ -73,6 +85,10 @@ struct Reader {
     converter: Converter,
     job: JobContext,
     document_id: String,
+    /// The model that reads pages that are pictures; `None` in the job that leaves them to another one.
+    model: Option<Arc<dyn ReadPages>>,
+    /// The number of attempts of the job.
+    attempts: u32,
 }
 
 /// The text of a version.
@@ -88,6 +104,16 @@ struct Stored {
     pages: i64,
     chunks: i64,
     warnings: Vec<Warning>,
+}
+
+/// How an attempt at a version ended.
+enum Read {
+    /// The text is stored.
+    Stored(Stored),
+    /// The version is not to be read any more.
+    Unwanted,
+    /// The job ends or goes on in this way.
+    Ended(Outcome),
 }
 
 /// Why a version could not be read.
@@ -109,21 +135,25 @@ impl Reader {
         let Some(version) = store::open_version(self.job.store(), &self.document_id).await? else {
             return Ok(Outcome::DONE);
         };
+        if self.model.is_none() && store::has_job(self.job.store(), READ_PAGES.name(), &self.document_id).await? {
+            return Ok(self.leave_to_model().await?);
+        }
         match self.read_version(&version).await {
-            Ok(Some(stored)) => self.finish(&version, stored).await,
+            Ok(Read::Stored(stored)) => self.finish(&version, stored).await,
             // Deleted or replaced; the newer version has enqueued the job again.
-            Ok(None) => Ok(Outcome::DONE),
+            Ok(Read::Unwanted) => Ok(Outcome::DONE),
+            Ok(Read::Ended(outcome)) => Ok(outcome),
             Err(Problem::Job(error)) => {
-                if self.job.attempt() >= ATTEMPTS && self.job.why_stopped().is_none() {
+                if self.is_last_attempt() {
                     let message = "The server could not read the document. Try again later.";
                     self.fail(&version, "unavailable", message).await?;
                 }
                 Err(error)
             }
-            Err(Problem::File(failure)) if failure.is_temporary() && self.job.attempt() < ATTEMPTS => {
+            Err(Problem::File(failure)) if failure.is_temporary() && !self.is_last_attempt() => {
                 Err(JobError::retry(failure.detail.unwrap_or(failure.message)))
             }
-            Err(Problem::File(Failure { code, message, detail })) => {
+            Err(Problem::File(Failure { code, message, detail, .. })) => {
                 tracing::info!(document = self.document_id, ?code, detail, "a document could not be read");
                 let code = serde_json::to_value(code).ok().and_then(|code| code.as_str().map(str::to_owned));
                 self.fail(&version, &code.unwrap_or_default(), &message).await?;
@@ -132,10 +162,27 @@ impl Reader {
         }
     }
 
-    /// Reads a version and stores its text and chunks. `None` if it is not to be read any more.
-    async fn read_version(&self, version: &OpenVersion) -> Result<Option<Stored>, Problem> {
+    /// Returns whether there is no attempt after this one.
+    fn is_last_attempt(&self) -> bool {
+        self.job.attempt() >= self.attempts && self.job.why_stopped().is_none()
+    }
+
+    /// Reads a version and stores its text and chunks.
+    async fn read_version(&self, version: &OpenVersion) -> Result<Read, Problem> {
         if !self.begin(version).await? {
-            return Ok(None);
+            return Ok(Read::Unwanted);
+        }
+        let Some(found) = self.convert(version).await? else { return Ok(Read::Unwanted) };
+        match self.with_pictures(version, found).await? {
+            ControlFlow::Continue(document) => self.store_text(version, document).await,
+            ControlFlow::Break(read) => Ok(read),
+        }
+    }
+
+    /// Returns what is in the file; `None` if the version is not to be read any more.
+    async fn convert(&self, version: &OpenVersion) -> Result<Option<Result<Document, Failure>>, Problem> {
+        if let Some(image) = self.image(version).await? {
+            return Ok(Some(Err(image)));
         }
         let content = store::pieces(self.job.store().clone(), version.version_id.clone());
         let read = self.converter.convert(&version.file_name, Some(&version.media_type), content);
@@ -146,9 +193,13 @@ impl Reader {
         let Some(document) = document else {
             return Err(Problem::Job(JobError::retry("it was stopped")));
         };
-        let document = document.map_err(Problem::File)?;
+        Ok(Some(document))
+    }
+
+    /// Stores the text and the chunks of a version.
+    async fn store_text(&self, version: &OpenVersion, document: Document) -> Result<Read, Problem> {
         if !self.step(version, Progress { step: "splitting", part: READ, now: now_millis() }, Rows::None).await? {
-            return Ok(None);
+            return Ok(Read::Unwanted);
         }
         let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
         let text = text.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
@@ -160,10 +211,10 @@ impl Reader {
             done += rows.len();
             let part = SPLIT + (1.0 - SPLIT) * done as f64 / all as f64;
             if !self.step(version, Progress { step: "indexing", part, now: now_millis() }, rows).await? {
-                return Ok(None);
+                return Ok(Read::Unwanted);
             }
         }
-        Ok(Some(stored))
+        Ok(Read::Stored(stored))
     }
 
     /// Waits until a version is not to be read any more: it was deleted, replaced or cancelled.
@@ -206,6 +257,7 @@ impl Reader {
                     Rows::None => {}
                     Rows::Parts(parts) => store::insert_parts(db, &version, parts).await?,
                     Rows::Chunks(chunks) => store::insert_chunks(db, &version, chunks).await?,
+                    Rows::Pages(pages) => store::insert_read_pages(db, &version, pages).await?,
                 }
                 Ok(true)
             })
@@ -225,6 +277,7 @@ impl Reader {
             code: FailureCode::TooLarge,
             message: "The library has reached its limit of text. Delete documents that you no longer need.".to_owned(),
             detail: None,
+            picture_pages: Vec::new(),
         };
         Err(Problem::File(failure))
     }
@@ -268,6 +321,8 @@ enum Rows {
     None,
     Parts(Vec<NewPart>),
     Chunks(Vec<NewPart>),
+    /// Pages that a model has read.
+    Pages(Vec<ReadPage>),
 }
 
 impl Rows {
@@ -275,6 +330,7 @@ impl Rows {
         match self {
             Self::None => 0,
             Self::Parts(rows) | Self::Chunks(rows) => rows.len(),
+            Self::Pages(rows) => rows.len(),
         }
     }
 }

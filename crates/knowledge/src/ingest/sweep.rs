@@ -1,6 +1,7 @@
 //! Finds what was left behind: documents that no job reads, files that became no document, and libraries
 //! without the vectors of the model in use.
 
+use super::pictures::READ_PAGES;
 use super::{INGEST, embed, enqueue};
 use crate::service::Knowledge;
 use crate::store;
@@ -23,7 +24,8 @@ const LIBRARIES: u32 = 500;
 pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
     let (store, now) = (knowledge.store(), now_millis());
     store::purge_uploads(store, now - UPLOAD.as_millis() as i64).await?;
-    let forgotten = store::open_without_job(store, INGEST.name(), now - FORGOTTEN.as_millis() as i64).await?;
+    let kinds = [INGEST.name(), READ_PAGES.name()];
+    let forgotten = store::open_without_job(store, kinds, now - FORGOTTEN.as_millis() as i64).await?;
     for id in forgotten {
         tracing::warn!(document = id, "a document had no job");
         let Some(document) = store::document(store, &id).await? else { continue };

@@ -122,11 +122,21 @@ impl GraphSettings {
 
     /// Checks that the config has the connection of the model.
     pub(super) fn check_model(&self, at: &[PathStep<'_>], config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
-        let id = &self.model.connection_id;
-        if !config.connections.contains_key(id) {
-            let at = [at, &[PathStep::Key("model"), PathStep::Key("connectionId")]].concat();
-            let help = SectionProblems::name_help(id, config.connections.keys().map(String::as_str));
-            problems.error(&at, format!("there is no connection `{id}`"), help);
-        }
+        check_model(&self.model, at, config, problems);
+    }
+}
+
+/// Checks that the config has the connection of a model, which is the key `model` of what stands at `at`.
+pub(super) fn check_model(
+    model: &ModelRef,
+    at: &[PathStep<'_>],
+    config: &Config,
+    problems: &mut SectionProblems<'_, '_, '_>,
+) {
+    let id = &model.connection_id;
+    if !config.connections.contains_key(id) {
+        let at = [at, &[PathStep::Key("model"), PathStep::Key("connectionId")]].concat();
+        let help = SectionProblems::name_help(id, config.connections.keys().map(String::as_str));
+        problems.error(&at, format!("there is no connection `{id}`"), help);
     }
 }

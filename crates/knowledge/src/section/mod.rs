@@ -2,9 +2,11 @@
 
 mod agent;
 mod graph;
+mod page_reader;
 
 pub(crate) use agent::{AgentKnowledge, AnswerOnlyFromKnowledge, KnowledgeOptions, LibraryChoice};
 pub(crate) use graph::{EntityType, GraphSettings, RelationType};
+pub(crate) use page_reader::PageReader;
 
 use crate::models::{Embeddings, HAS_FOLDERS, Rerank};
 use config::{Config, Paid, PathStep, Section, SectionProblems};
@@ -177,6 +179,9 @@ pub(crate) struct KnowledgeSettings {
     /// The extraction from the documents of those libraries of users whose owners have switched it on.
     /// Default: none, and no owner can switch it on.
     pub(crate) user_graph: Option<GraphSettings>,
+    /// A model that reads pages that are pictures, of scanned PDF and of files that are images, in all libraries.
+    /// Its requests are paid for. Default: such pages have no text.
+    pub(crate) page_reader: Option<PageReader>,
 }
 
 /// A source of vectors: either a service or a folder.
@@ -223,6 +228,7 @@ impl Default for KnowledgeSettings {
             reranking: None,
             semantic_weight: None,
             user_graph: None,
+            page_reader: None,
         }
     }
 }
@@ -260,6 +266,9 @@ impl Section for KnowledgeSettings {
     fn check_with_config(&self, config: &Config, problems: &mut SectionProblems<'_, '_, '_>) {
         if let Some(graph) = &self.user_graph {
             graph.check_model(&[PathStep::Key("userGraph")], config, problems);
+        }
+        if let Some(reader) = &self.page_reader {
+            reader.check_model(&[PathStep::Key("pageReader")], config, problems);
         }
         for (key, source) in self.sources() {
             let Some(folder) = source.folder.as_ref().filter(|_| HAS_FOLDERS) else { continue };

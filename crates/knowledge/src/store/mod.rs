@@ -5,6 +5,7 @@ mod chunks;
 mod documents;
 pub(crate) mod graph;
 mod libraries;
+mod read_pages;
 mod reading;
 mod vectors;
 mod versions;
@@ -22,8 +23,9 @@ pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
+pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
-    Finished, OpenVersion, Progress, fail, finish, open_version, open_without_job, progress, requeue,
+    Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,
 };
 pub(crate) use vectors::{
     EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,
@@ -72,6 +74,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0007_warnings.sql"),
             postgres: include_str!("../../migrations/postgres/0007_warnings.sql"),
         },
+        Migration {
+            name: "read_pages",
+            sqlite: include_str!("../../migrations/sqlite/0008_read_pages.sql"),
+            postgres: include_str!("../../migrations/postgres/0008_read_pages.sql"),
+        },
     ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
@@ -81,6 +88,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_pieces", key: "version_id, no", owner: None },
         Table { name: "knowledge_parts", key: "version_id, no", owner: None },
         Table { name: "knowledge_chunks", key: "version_id, no", owner: None },
+        Table { name: "knowledge_read_pages", key: "version_id, page", owner: None },
         Table { name: "knowledge_vectors", key: "version_id, model, no", owner: None },
         Table { name: "knowledge_entities", key: "id", owner: None },
         Table { name: "knowledge_mentions", key: "version_id, chunk, entity_id, name_key", owner: None },

@@ -5,7 +5,7 @@
 
 use super::damaged;
 use super::documents::{DocumentRow, DocumentState, GENERATION, document};
-use crate::store::versions;
+use crate::store::{read_pages, versions};
 use ::store::sql::{self, Db};
 use ::store::{EventKind, NewEvent, Store, StoreError, append_event};
 use documents::Warning;
@@ -65,9 +65,12 @@ const FINISH: &str = "
 
 const OPEN_WITHOUT_JOB: &str = "
     SELECT id FROM knowledge_documents WHERE state IN ('queued', 'processing') AND updated_at < $1
-        AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = $2 AND unique_key = knowledge_documents.id
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind IN ($2, $3) AND unique_key = knowledge_documents.id
             AND state IN ('waiting', 'running'))
-    ORDER BY id LIMIT $3";
+    ORDER BY id LIMIT $4";
+
+const JOBS: &str = "
+    SELECT count(*) FROM jobs WHERE kind = $1 AND unique_key = $2 AND state IN ('waiting', 'running')";
 
 /// Returns the version of a document that is to be read; `None` if there is nothing to read.
 pub(crate) async fn open_version(store: &Store, id: &str) -> Result<Option<OpenVersion>, StoreError> {
@@ -123,6 +126,7 @@ pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finis
     let warnings = serde_json::to_string(&finished.warnings).map_err(|_| damaged())?;
     let warnings = (!finished.warnings.is_empty()).then_some(warnings);
     finish.bind(finished.now).bind(warnings).execute(&mut *db).await?;
+    read_pages::clear_read_pages(db, version).await?;
     if let Some(old) = old {
         versions::delete_version(db, &old).await?;
     }
@@ -134,12 +138,18 @@ pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finis
     Ok(true)
 }
 
-/// Returns documents that wait or are being read although no job does it.
+/// Returns whether a job of a kind waits or runs that reads a document.
+pub(crate) async fn has_job(store: &Store, kind: &'static str, id: &str) -> Result<bool, StoreError> {
+    let count = sql::query_scalar::<i64>(JOBS).bind(kind).bind(id);
+    Ok(store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await? > 0)
+}
+
+/// Returns documents that wait or are being read although no job of these kinds does it.
 pub(crate) async fn open_without_job(
     store: &Store,
-    kind: &'static str,
+    kinds: [&'static str; 2],
     before: i64,
 ) -> Result<Vec<String>, StoreError> {
-    let find = sql::query_scalar(OPEN_WITHOUT_JOB).bind(before).bind(kind).bind(1_000_i64);
+    let find = sql::query_scalar(OPEN_WITHOUT_JOB).bind(before).bind(kinds[0]).bind(kinds[1]).bind(1_000_i64);
     store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await
 }

@@ -17,6 +17,7 @@ pub(crate) mod stream;
 mod structured;
 #[cfg(test)]
 mod tests;
+mod tool_search;
 
 pub use model::Anthropic;
 

@@ -2,7 +2,7 @@
 
 use super::PROVIDER;
 use super::model_features::{self, ModelFeatures};
-use super::{betas, cache, container, file, structured};
+use super::{betas, cache, container, file, structured, tool_search};
 use crate::lenient::sanitize_identifier;
 use crate::options::{self, OptionMapping};
 use contract::{
@@ -86,6 +86,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         output.insert("format".to_owned(), format);
     }
     container::reuse_container(&mut body, &request.messages, jiff::Timestamp::now());
+    tool_search::remove_unknown(&mut body);
     if let Some(control) = control {
         cache::add_cache_control(&mut body, &control);
     }
@@ -118,7 +119,12 @@ fn tools(request: &Request, is_forced: bool, eager: bool) -> (Value, Value) {
         _ => None,
     };
     let offered = request.tools.iter().filter(|tool| only.is_none_or(|only| tool.name == *only));
-    (offered.map(|spec| tool(spec, eager)).collect(), tool_choice(choice))
+    if !request.provider_search || only.is_some() {
+        return (offered.map(|spec| tool(spec, eager)).collect(), tool_choice(choice));
+    }
+    let (deferred, listed): (Vec<_>, Vec<_>) = offered.partition(|tool| tool.deferrable);
+    let tools = std::iter::once(tool_search::search_tool()).chain(listed.into_iter().map(|spec| tool(spec, eager)));
+    (tools.chain(tool_search::deferred_tools(deferred.into_iter())).collect(), tool_choice(choice))
 }
 
 /// With `eager_input_streaming`, arguments are streamed before they are complete. They are

@@ -1,6 +1,7 @@
 use super::request::body;
-use crate::testing::{call, file, reasoning, request, result, text, tool, user};
-use contract::{AssistantPart, FileData, Message, Request, Sampling, ToolChoice, ToolOutput, UserPart};
+use super::stream::MessagesCodec;
+use crate::testing::{call, file, history_after, reasoning, request, result, sse_events, text, tool, user};
+use contract::{AssistantPart, FileData, Message, Request, Sampling, ToolChoice, ToolOutput, ToolSpec, UserPart};
 use serde_json::{Value, json};
 
 /// Returns the messages of a body, one per line.
@@ -191,4 +192,51 @@ fn provider_tools_and_cache_control_are_sent() {
     request.provider_options.insert("anthropic".to_owned(), options);
     let body = body("claude-sonnet-4-20250514", &request);
     insta::assert_snapshot!(json!([body["system"], body["messages"], body["tools"], body["cacheControl"]]), @r##"[[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],[{"role":"user","content":[{"type":"text","text":"Weather?","cache_control":{"type":"ephemeral"}}]}],[{"name":"weather","description":"The weather.","input_schema":{"type":"object"},"eager_input_streaming":true},{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}],null]"##);
+}
+
+/// The API's search stands first, and what it finds last, in a fixed order.
+#[test]
+fn deferrable_tools_are_found_by_the_search_of_the_api() {
+    let spec = |name: &str, deferrable: bool| ToolSpec {
+        deferrable,
+        ..ToolSpec::new(name, "Does it.", json!({ "type": "object" }))
+    };
+    let cached = json!({ "anthropic": { "cacheControl": { "type": "ephemeral" } } });
+    let request = Request {
+        tools: vec![spec("mail_send", true), spec("own", false), spec("crm_find", true)],
+        provider_search: true,
+        provider_options: serde_json::from_value(cached).unwrap(),
+        ..request(vec![user("Hi")])
+    };
+    let lines = |request: &Request| {
+        let body = body("claude-sonnet-4-5", request);
+        body["tools"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(lines(&request), @r##"
+    {"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}
+    {"name":"own","description":"Does it.","input_schema":{"type":"object"},"eager_input_streaming":true,"cache_control":{"type":"ephemeral"}}
+    {"name":"crm_find","description":"Does it.","input_schema":{"type":"object"},"defer_loading":true}
+    {"name":"mail_send","description":"Does it.","input_schema":{"type":"object"},"defer_loading":true}
+    "##);
+    let listed = lines(&Request { provider_search: false, ..request });
+    assert!(!listed.contains("tool_search") && !listed.contains("defer_loading"), "{listed}");
+}
+
+#[test]
+fn searches_of_the_api_are_sent_back_unchanged() {
+    let stream = sse_events(include_str!("../../fixtures/anthropic/server_tools.jsonl"), "");
+    let request = Request {
+        tools: vec![ToolSpec { deferrable: true, ..tool() }],
+        provider_search: true,
+        ..request(history_after(MessagesCodec::default(), &stream))
+    };
+    let body = body("claude-sonnet-4-5", &request);
+    let blocks = body["messages"][1]["content"].as_array().unwrap();
+    let found = json!({ "type": "tool_search_tool_search_result", "tool_references": [{ "type": "tool_reference", "tool_name": "weather" }] });
+    for expected in [
+        json!({ "type": "server_tool_use", "id": "srv_3", "name": "tool_search_tool_bm25", "input": {} }),
+        json!({ "type": "tool_search_tool_result", "tool_use_id": "srv_3", "content": found }),
+    ] {
+        assert!(blocks.contains(&expected), "{expected} {blocks:?}");
+    }
 }

@@ -60,6 +60,9 @@ pub(crate) struct Item {
     /// In a call: the program at the provider that made it. Sent back with the call.
     #[serde(default)]
     pub(crate) caller: Option<Value>,
+    /// In a call: the namespace of a function that the API's search has found. A call is refused without it.
+    #[serde(default, deserialize_with = "text")]
+    pub(crate) namespace: Option<String>,
 }
 
 /// A citation in a text.

@@ -256,6 +256,10 @@ impl ResponsesCodec {
                 if let (Some(metadata), Some(caller)) = (&mut metadata, caller) {
                     metadata[PROVIDER]["caller"] = caller;
                 }
+                if let Some(namespace) = item.namespace.filter(|namespace| !namespace.is_empty()) {
+                    let own = metadata.get_or_insert_default().entry(PROVIDER).or_insert_with(|| json!({}));
+                    own["namespace"] = namespace.into();
+                }
                 let input = item.arguments.filter(|whole| !whole.is_empty()).unwrap_or(input);
                 parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata });
             }

@@ -87,7 +87,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("top_p", sampling.top_p.map(Into::into));
     }
     if !request.tools.is_empty() {
-        set("tools", Some(request.tools.iter().map(tool).collect()));
+        set("tools", Some(tools(request).into()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
     if let Some(options) = options {
@@ -144,6 +144,22 @@ fn remove_bare_format(body: &mut Map<String, Value>) {
 fn text_format(format: &ResponseFormat) -> Value {
     let ResponseFormat { name, strict, schema } = format;
     json!({ "type": "json_schema", "name": name, "strict": strict, "schema": schema })
+}
+
+/// Returns the tools. Deferred ones come last, behind the API's search that finds them. Servers need not list their
+/// tools in the same order each time. Source: OpenAI's guide to tool search.
+fn tools(request: &Request) -> Vec<Value> {
+    if !request.provider_search {
+        return request.tools.iter().map(tool).collect();
+    }
+    let (mut deferred, listed): (Vec<_>, Vec<_>) = request.tools.iter().partition(|tool| tool.deferrable);
+    deferred.sort_by(|one, other| one.name.cmp(&other.name));
+    let found = deferred.into_iter().map(|spec| {
+        let mut written = tool(spec);
+        written["defer_loading"] = true.into();
+        written
+    });
+    listed.into_iter().map(tool).chain([json!({ "type": "tool_search" })]).chain(found).collect()
 }
 
 fn tool(tool: &ToolSpec) -> Value {
@@ -219,8 +235,10 @@ fn assistant_item(part: &AssistantPart, forms: &ResultFormats<'_>) -> Option<Val
         AssistantPart::ToolCall(call) => {
             let mut item = json!({ "type": "function_call", "call_id": call.id, "name": sanitize_identifier(&call.name),
                 "arguments": call.input.to_string() });
-            if let Some(caller) = own_metadata(call.metadata.as_ref(), "caller") {
-                item["caller"] = caller.clone();
+            for key in ["caller", "namespace"] {
+                if let Some(value) = own_metadata(call.metadata.as_ref(), key) {
+                    item[key] = value.clone();
+                }
             }
             item
         }
@@ -264,4 +282,54 @@ fn reasoning_item(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     let (id, encrypted) = (own.get("itemId")?, own.get("reasoningEncryptedContent"));
     let summary = if text.is_empty() { json!([]) } else { json!([{ "type": "summary_text", "text": text }]) };
     Some(json!({ "type": "reasoning", "id": id, "summary": summary, "encrypted_content": encrypted }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stream::ResponsesCodec;
+    use super::*;
+    use crate::testing::{history_after, request, sse_events, user};
+
+    /// The API's search stands before what it finds, which has a fixed order.
+    #[test]
+    fn deferrable_tools_are_found_by_the_search_of_the_api() {
+        let spec = |name: &str, deferrable: bool| ToolSpec {
+            deferrable,
+            ..ToolSpec::new(name, "Does it.", json!({ "type": "object" }))
+        };
+        let tools = vec![spec("mail_send", true), spec("own", false), spec("crm_find", true)];
+        let request = Request { tools, provider_search: true, ..request(vec![user("Hi")]) };
+        let lines = |request: &Request| {
+            let body = body("gpt-5.4", request);
+            body["tools"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+        };
+        insta::assert_snapshot!(lines(&request), @r##"
+        {"type":"function","name":"own","description":"Does it.","parameters":{"type":"object"},"strict":false}
+        {"type":"tool_search"}
+        {"type":"function","name":"crm_find","description":"Does it.","parameters":{"type":"object"},"strict":false,"defer_loading":true}
+        {"type":"function","name":"mail_send","description":"Does it.","parameters":{"type":"object"},"strict":false,"defer_loading":true}
+        "##);
+        let listed = lines(&Request { provider_search: false, ..request });
+        assert!(!listed.contains("tool_search") && !listed.contains("defer_loading"), "{listed}");
+    }
+
+    /// The API refuses a call of a function that its search has found without the function's namespace.
+    #[test]
+    fn namespaces_of_found_functions_are_sent_back() {
+        let check = |id: &str| {
+            let call = format!(
+                r#"{{{id}"type":"function_call","call_id":"c","name":"crm_find","namespace":"crm","arguments":"{{}}"}}"#
+            );
+            let lines = [
+                format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{call}}}"#),
+                format!(r#"{{"type":"response.completed","response":{{"output":[{call}]}}}}"#),
+            ];
+            let stream = sse_events(&lines.join("\n"), "");
+            let body = body("gpt-5.4", &request(history_after(ResponsesCodec::default(), &stream)));
+            let expected = json!({ "type": "function_call", "call_id": "c", "name": "crm_find", "arguments": "{}", "namespace": "crm" });
+            assert_eq!(body["input"][1], expected);
+        };
+        check("\"id\":\"fc_1\",");
+        check("");
+    }
 }

@@ -143,7 +143,13 @@ mod tests {
     fn document(parts: Vec<Part>, warnings: Vec<(WarningCode, &str)>) -> Document {
         let warning = |(code, message): (WarningCode, &str)| Warning { code, message: message.to_owned() };
         let warnings = warnings.into_iter().map(warning).collect();
-        Document { format: Format::Pdf, title: "Annual\u{200b} report".to_owned(), parts, warnings }
+        Document {
+            format: Format::Pdf,
+            title: "Annual\u{200b} report".to_owned(),
+            parts,
+            warnings,
+            picture_pages: Vec::new(),
+        }
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> RunSettings {
     let known = providers::model_context(&agent.model);
     RunSettings {
         no_think: Some(own.no_think.unwrap_or_else(no_think)),
+        provider_has_search: agent.has_provider_search(&config.connections),
         context_tokens: own.context_tokens.or(known.map(|known| known.tokens)),
         output_is_beside: own.context_tokens.is_none() && known.is_some_and(|known| known.output_is_beside),
         prices: models.filter_map(|name| Some((name.clone(), config.price_of(name)?))).collect(),

@@ -3,9 +3,11 @@
 use super::model_named;
 use crate::compose::retained::RetainedState;
 use agent::{Agent, AnswerForm, InvocationInput, InvocationRequest, InvokeError, RunSettings, TurnLimits, invoke};
-use capability::{ModelFailure, ModelQuestion};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use capability::{ModelFailure, ModelQuestion, QuestionFile};
 use config::{Config, ModelRef, OpenAiApi};
-use contract::{ResponseFormat, Sampling};
+use contract::{FileData, ResponseFormat, Sampling, UserPart};
 use serde_json::Value;
 
 /// Asks the model of an agent, or another one that the question names. Of the agent's settings none is
@@ -18,7 +20,7 @@ pub(in crate::compose) async fn ask(
     kept: &RetainedState,
     question: ModelQuestion<'_>,
 ) -> Result<Value, ModelFailure> {
-    let ModelQuestion { caller, agent_id, model, instructions, prompt, form, max_output_tokens, time, cancel } =
+    let ModelQuestion { caller, agent_id, model, instructions, prompt, files, form, max_output_tokens, time, cancel } =
         question;
     let (named, api) = match (model, config.agents.get(agent_id)) {
         (Some(named), _) => (named.clone(), OpenAiApi::default()),
@@ -43,7 +45,7 @@ pub(in crate::compose) async fn ask(
     let format = ResponseFormat { name: name.to_owned(), strict: false, schema };
     let form = AnswerForm::new(format).await.map_err(|error| ModelFailure::Failed(error.to_string()))?;
     let request = InvocationRequest {
-        input: InvocationInput::prompt(prompt),
+        input: InvocationInput::prompt_with_files(prompt, files.into_iter().map(file_part).collect()),
         form: Some(form),
         tools: None,
         observer: None,
@@ -61,4 +63,8 @@ pub(in crate::compose) async fn ask(
         InvokeError::Model(error) => ModelFailure::Failed(format!("the model did not answer: {error}")),
         error => ModelFailure::Failed(error.to_string()),
     })
+}
+
+fn file_part(QuestionFile { name, media_type, content }: QuestionFile) -> UserPart {
+    UserPart::File { media_type, data: FileData::Base64(STANDARD.encode(content)), filename: Some(name) }
 }

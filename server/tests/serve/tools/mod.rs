@@ -11,6 +11,7 @@ mod model_connections;
 mod programs;
 mod records;
 mod remote_agent;
+mod scans;
 mod shared_files;
 mod skills;
 mod tool_questions;

@@ -120,6 +120,8 @@ enum Tools {
     Strict,
     /// The tools are found by search.
     Deferred,
+    /// The tools are found by the search of the provider, if its codec has one.
+    AtProvider,
     /// The results are larger than what is sent of them.
     Large,
 }
@@ -134,7 +136,7 @@ impl Tools {
                 _ => json!({ "type": "object" }),
             };
             let needs_approval = matches!(self, Self::Ask | Self::Deny);
-            let deferrable = self == Self::Deferred;
+            let deferrable = matches!(self, Self::Deferred | Self::AtProvider);
             let spec = ToolSpec { needs_approval, deferrable, ..ToolSpec::new(*name, "", schema) };
             Arc::new(RecordingTool::new(spec, move |input, _| async move {
                 match self {
@@ -254,8 +256,13 @@ impl Player {
             public_only: false,
             model: provider.name.to_owned(),
         };
-        let defer_tools = if tools == Tools::Deferred { DeferTools::Always } else { DeferTools::default() };
-        let run = RunSettings { max_retries: 0, max_steps: 8, defer_tools, ..RunSettings::default() };
+        let (defer_tools, provider_has_search) = match tools {
+            Tools::Deferred => (DeferTools::Always, false),
+            Tools::AtProvider => (DeferTools::AtProvider(1), true),
+            _ => (DeferTools::default(), false),
+        };
+        let run =
+            RunSettings { max_retries: 0, max_steps: 8, defer_tools, provider_has_search, ..RunSettings::default() };
         let agent = Agent { tools: tools.tools(), settings: run, ..Agent::new("helper", (provider.model)(settings)) };
         *self.agent.0.lock().unwrap() = Some(Arc::new(agent));
         self.played += 1;
@@ -347,6 +354,12 @@ async fn prefix_is_stable_when_the_page_changes() {
 #[tokio::test]
 async fn prefix_is_stable_with_deferred_tools() {
     check(Tools::Deferred, 1).await;
+}
+
+/// What the provider's search has found is sent back as it came.
+#[tokio::test]
+async fn prefix_is_stable_with_the_search_of_the_provider() {
+    check(Tools::AtProvider, 1).await;
 }
 
 /// A large result is sent short from the beginning. The tool that reads it is added once.

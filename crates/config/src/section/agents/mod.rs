@@ -134,6 +134,7 @@ fn agent(
         ..agent
     };
     check_variants(&agent, models, node, context);
+    check_tool_search(&agent, connections, place, context);
     Some(agent)
 }
 
@@ -150,6 +151,24 @@ fn check_variants(agent: &Agent, models: &IndexMap<String, Model>, node: &Node, 
             let at = node.span_at(&[PathStep::Key("models"), PathStep::Index(index)]);
             context.report.error(at, format!("this agent cannot use the model `{}`: {problem}", model.id), None);
         }
+    }
+}
+
+/// Warns if an agent prefers its provider's search for tools, which not all of its models have.
+fn check_tool_search(
+    agent: &Agent,
+    connections: &IndexMap<String, Connection>,
+    place: &Node,
+    context: &mut Context<'_, '_>,
+) {
+    // With operators in the properties, the model may be another one in each turn.
+    let is_known = agent.dynamic_properties.is_none() && agent.settings.defer_tools.is_at_provider();
+    if is_known && !agent.has_provider_search(connections) {
+        let at = place.span_at(&[PathStep::Key("deferTools")]);
+        let message = "not all models of this agent can search for tools at their provider, so its own search is used";
+        let help =
+            "Claude models since 4.5 can, and OpenAI's since GPT-5.4 in the Responses API; `fallbackModels` count, too";
+        context.report.warning(at, message, Some(help.to_owned()));
     }
 }
 

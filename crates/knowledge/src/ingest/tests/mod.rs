@@ -2,6 +2,7 @@ mod attachments;
 mod kill;
 mod life;
 mod of_run;
+mod pictures;
 mod quotes;
 mod vectors;
 
