@@ -12,7 +12,6 @@ use crate::limits::UsageMeter;
 use crate::limits::loop_detection::{self, EarlierSteps, LoopDetector, LoopVerdict};
 use crate::limits::stop;
 use crate::limits::turn_usage::TurnUsage;
-use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::model::reply::{ModelReply, RunFailure};
 use crate::model::retry;
 use crate::sub_agent::parent::{AgentPermit, ParentContext};
@@ -322,18 +321,13 @@ impl<'a> Run<'a> {
 
     /// Decides which tools are found by search. They stay so for the rest of the run.
     async fn defer_tools(&mut self) {
-        let agent = &self.agent;
-        if self.context.earlier.as_ref().is_some_and(|earlier| deferral::may_have_been_used(agent, earlier)) {
+        let earlier = self.context.earlier.as_ref();
+        if earlier.is_some_and(|earlier| deferral::may_have_been_used(&self.agent, earlier)) {
             self.complete_history().await;
         }
-        let settings = &self.agent.settings;
-        let prefers_provider = settings.defer_tools.is_at_provider() && settings.provider_has_search;
         let is_deferring = self.deferral.is_some() || self.provider_search;
-        let was_used = is_deferring || deferral::was_used(&self.messages);
-        let was_used = was_used || (prefers_provider && deferral::was_searched(&self.messages));
-        let deferral = Deferral::new(&self.agent, was_used);
-        self.provider_search = prefers_provider && deferral.is_some();
-        self.deferral = deferral.filter(|_| !prefers_provider).map(Arc::new);
+        let (deferral, provider_search) = deferral::decide(&self.agent, &self.messages, is_deferring);
+        (self.deferral, self.provider_search) = (deferral.map(Arc::new), provider_search);
         if let Some(deferral) = &self.deferral {
             deferral.add_helpers(self.agent.to_mut());
         }
@@ -379,21 +373,6 @@ impl<'a> Run<'a> {
     /// Returns how many calls that wait for the user end the turn.
     pub(crate) fn waiting_last(&self) -> usize {
         self.count_last(self.waiting.iter().map(|waiting| &waiting.call.name))
-    }
-
-    /// Prunes the messages from before the turn. The messages of the turn stay, since the model
-    /// needs the results of its calls.
-    async fn prune_history(&mut self) {
-        // Empty messages are left out below.
-        let rules = &Prune { empty_messages: EmptyMessages::Keep, ..self.agent.settings.prune.clone() };
-        if *rules != Prune::default() {
-            self.complete_history().await;
-            let pruned = prune::prune_before(&self.messages, self.turn_start, rules);
-            // No provider accepts an empty message.
-            let kept: Vec<_> = pruned.iter().map(|message| !prune::is_empty(message)).collect();
-            self.context.remove_messages(&kept);
-            self.messages = pruned.into_iter().filter(|message| !prune::is_empty(message)).collect();
-        }
     }
 
     /// Returns the tool of the first invalid call if it ends the turn.

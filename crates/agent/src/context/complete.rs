@@ -1,7 +1,8 @@
-//! Makes a history whole that begins after other messages.
+//! Makes a history whole that begins after other messages, and prunes it.
 
 use crate::context::projection::ContextInput;
 use crate::limits::loop_detection::EarlierSteps;
+use crate::model::prune::{self, EmptyMessages, Prune};
 use crate::run::Run;
 use contract::{Message, ToolCall};
 use std::sync::Arc;
@@ -40,5 +41,20 @@ impl Run<'_> {
             self.searched_messages += added;
         }
         self.earlier_steps = EarlierSteps::from_history(self.messages.get(..self.turn_start).unwrap_or(&self.messages));
+    }
+
+    /// Prunes the messages from before the turn. The messages of the turn stay, since the model
+    /// needs the results of its calls.
+    pub(crate) async fn prune_history(&mut self) {
+        // Empty messages are left out below.
+        let rules = &Prune { empty_messages: EmptyMessages::Keep, ..self.agent.settings.prune.clone() };
+        if *rules != Prune::default() {
+            self.complete_history().await;
+            let pruned = prune::prune_before(&self.messages, self.turn_start, rules);
+            // No provider accepts an empty message.
+            let kept: Vec<_> = pruned.iter().map(|message| !prune::is_empty(message)).collect();
+            self.context.remove_messages(&kept);
+            self.messages = pruned.into_iter().filter(|message| !prune::is_empty(message)).collect();
+        }
     }
 }

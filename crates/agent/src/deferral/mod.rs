@@ -107,12 +107,28 @@ fn is_required(settings: &RunSettings, name: &str) -> bool {
     in_pipeline || choices.chain([&settings.tool_choice]).any(is_it)
 }
 
+/// Returns which tools of an agent are deferred, and whether its provider finds deferrable tools instead. `is_deferring`
+/// says whether one of both was so earlier in the run.
+pub(crate) fn decide(agent: &Agent, history: &[Arc<Message>], is_deferring: bool) -> (Option<Deferral>, bool) {
+    let prefers_provider = prefers_provider(&agent.settings);
+    let was_used = is_deferring || was_used(history) || (prefers_provider && was_searched(history));
+    match Deferral::new(agent, was_used) {
+        Some(_) if prefers_provider => (None, true),
+        deferral => (deferral, false),
+    }
+}
+
+/// Returns whether the provider's own search is used where tools are deferred.
+fn prefers_provider(settings: &RunSettings) -> bool {
+    settings.defer_tools.is_at_provider() && settings.provider_has_search
+}
+
 /// Returns false if no message before the history has a call of a deferred tool or a result of a provider's search, or
 /// if that does not matter.
 pub(crate) fn may_have_been_used(agent: &Agent, earlier: &EarlierMessages) -> bool {
     let mut specs = agent.tools.iter().map(|tool| tool.spec()).chain(agent.agents.iter().map(|below| &below.spec));
-    let is_searching = agent.settings.defer_tools.is_at_provider() && agent.settings.provider_has_search;
-    let has_searched = || is_searching && PROVIDER_RESULTS.iter().any(|kind| earlier.may_contain(kind));
+    let has_searched =
+        || prefers_provider(&agent.settings) && PROVIDER_RESULTS.iter().any(|kind| earlier.may_contain(kind));
     specs.any(|spec| spec.deferrable) && (earlier.may_contain(&bridge::marker().to_string()) || has_searched())
 }
 
@@ -129,7 +145,7 @@ pub(crate) fn is_provider_search(name: &str) -> bool {
 }
 
 /// Returns whether the history has results of a provider's search for tools.
-pub(crate) fn was_searched(messages: &[Arc<Message>]) -> bool {
+fn was_searched(messages: &[Arc<Message>]) -> bool {
     let is_result = |part: &AssistantPart| match part {
         AssistantPart::ProviderItem { item, .. } => {
             item["type"].as_str().is_some_and(|kind| PROVIDER_RESULTS.contains(&kind))
@@ -143,7 +159,7 @@ pub(crate) fn was_searched(messages: &[Arc<Message>]) -> bool {
 }
 
 /// Returns whether the history has calls of deferred tools.
-pub(crate) fn was_used(messages: &[Arc<Message>]) -> bool {
+fn was_used(messages: &[Arc<Message>]) -> bool {
     messages.iter().any(|message| match &**message {
         Message::Assistant(parts) => parts.iter().any(bridge::is_marked),
         _ => false,
