@@ -197,7 +197,7 @@ fn use_json_names(value: &mut Value) {
 }
 
 /// Returns the name in JSON of a field: `taskId` for `task_id`.
-fn json_name(name: &str) -> String {
+pub(crate) fn json_name(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |mut joined, word| {
