@@ -195,11 +195,17 @@ fn exchange(tool: &ToolPart) -> Option<Exchange> {
         }
         None if tool.tool_name == ASK_USER && tool.is_final() => {
             let input = tool.input.as_ref().unwrap_or(&Value::Null);
-            let answer = tool.output.clone().map(Part::data).into_iter().collect();
+            let answer = tool.output.as_ref().map(answer_parts).unwrap_or_default();
             Some(Exchange { request: Request::question(&tool.tool_call_id, input), answer })
         }
         None => None,
     }
+}
+
+/// Returns the answer to a question as parts of a message: for people, and for programs.
+fn answer_parts(output: &Value) -> Vec<Part> {
+    let said = ["option", "text"].iter().filter_map(|key| output.get(key)?.as_str().filter(|said| !said.is_empty()));
+    said.map(Part::text).chain([Part::data(output.clone())]).collect()
 }
 
 /// Returns the answers that a message gives to what is open, each with the id of its request.
@@ -346,7 +352,7 @@ mod tests {
         assert_snapshot!(exchanges.join("\n"), @r#"
         [{"data":{"id":"ap","approved":false,"reason":"no"}}]
         []
-        [{"data":{"option":"b"}}]
+        [{"text":"b"},{"data":{"option":"b"}}]
         "#);
     }
 }

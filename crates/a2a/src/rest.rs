@@ -4,7 +4,7 @@ use crate::error::{Refusal, RestError, RpcError};
 use crate::methods::{self, Answered};
 use crate::request::{CallContext, RequestInfo, open};
 use crate::response::Envelope;
-use crate::rpc::Method;
+use crate::rpc::{Method, json_name};
 use crate::section::A2a;
 use axum::body::Body;
 use axum::extract::{FromRequest, Path, Request, State};
@@ -243,7 +243,8 @@ pub(crate) async fn run(
 pub(crate) fn params(query: Option<&str>, path: &[(&str, &str)]) -> Map<String, Value> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let read = |(name, value): (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)| {
-        let value = match &*name {
+        let name = json_name(&name);
+        let value = match name.as_str() {
             "pageSize" | "historyLength" => value.parse::<i64>().map_or_else(|_| json!(value), Value::from),
             "includeArtifacts" => match value.to_ascii_lowercase().as_str() {
                 "true" => true.into(),
@@ -252,7 +253,7 @@ pub(crate) fn params(query: Option<&str>, path: &[(&str, &str)]) -> Map<String, 
             },
             _ => json!(value),
         };
-        (name.into_owned(), value)
+        (name, value)
     };
     let path = path.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
     pairs.map(read).chain(path).collect()
@@ -268,6 +269,7 @@ mod tests {
             |query: &str, expected: Value| assert_eq!(json!(params(Some(query), &[("id", "t")])), expected, "{query}");
         check("", json!({ "id": "t" }));
         check("id=other&historyLength=2", json!({ "id": "t", "historyLength": 2 }));
+        check("history_length=2", json!({ "id": "t", "historyLength": 2 }));
         check("pageSize=x&includeArtifacts=True", json!({ "id": "t", "pageSize": "x", "includeArtifacts": true }));
         check(
             "contextId=1&status=TASK_STATE_WORKING",

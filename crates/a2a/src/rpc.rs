@@ -104,7 +104,8 @@ impl Method {
     ///
     /// # Errors
     /// There is no such method, or a parameter cannot be used.
-    pub(crate) fn read(name: &str, params: Value) -> Result<Self, RpcError> {
+    pub(crate) fn read(name: &str, mut params: Value) -> Result<Self, RpcError> {
+        use_json_names(&mut params);
         let method = match name {
             "SendMessage" => Self::Send(typed(params)?),
             "SendStreamingMessage" => Self::SendStreaming(typed(params)?),
@@ -169,6 +170,44 @@ fn check_history_length(field: &str, length: Option<i32>) -> Result<(), RpcError
     }
 }
 
+/// Gives fields with a name of the protocol's definition, such as `task_id`, their name in JSON. Readers of ProtoJSON
+/// accept both, and clients send them; they would be ignored otherwise, as unknown fields are.
+fn use_json_names(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(use_json_names),
+        Value::Object(fields) => {
+            let names: Vec<_> = fields.keys().filter(|name| name.contains('_')).cloned().collect();
+            for name in names {
+                let in_json = json_name(&name);
+                if !fields.contains_key(&in_json)
+                    && let Some(field) = fields.remove(&name)
+                {
+                    fields.insert(in_json, field);
+                }
+            }
+            for (name, field) in fields {
+                // These have objects of the client, not fields of the protocol.
+                if name != "data" && name != "metadata" {
+                    use_json_names(field);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the name in JSON of a field: `taskId` for `task_id`.
+pub(crate) fn json_name(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut joined, word| {
+        let mut letters = word.chars();
+        joined.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        joined.push_str(letters.as_str());
+        joined
+    })
+}
+
 fn typed<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
     serde_path_to_error::deserialize(params).map_err(|error| {
         let field = error.path().to_string();
@@ -183,6 +222,7 @@ fn typed<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
+    use serde_json::json;
 
     /// Returns what a body is read as.
     fn check(body: &str) -> String {
@@ -222,6 +262,7 @@ mod tests {
             check(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageSize":101}}"#),
             check(r#"{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"status":"working"}}"#),
             check(r#"{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig"}"#),
+            check(r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t","history_length":-1}}"#),
             check_message(r#"{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"x"}]}"#, "null"),
             check_message(r#"{"messageId":"a b","role":"ROLE_USER","parts":[{"text":"x"}]}"#, "null"),
             check_message(r#"{"messageId":"m","role":"ROLE_USER","parts":[]}"#, "null"),
@@ -243,11 +284,30 @@ mod tests {
         1: -32602 "pageSize" `pageSize` is between 1 and 100.
         1: -32602 "status" This cannot be read: unknown variant `working`, expected one of `TASK_STATE_SUBMITTED`, `TASK_STATE_WORKING`, `TASK_STATE_COMPLETED`, `TASK_STATE_FAILED`, `TASK_STATE_CANCELED`, `TASK_STATE_INPUT_REQUIRED`, `TASK_STATE_REJECTED`, `TASK_STATE_AUTH_REQUIRED`, `TASK_STATE_UNSPECIFIED`.
         1: -32602 "params" This cannot be read: missing field `taskId`.
+        1: -32602 "historyLength" The length of the history is not negative.
         1: -32602 "message.role" The role of a message to an agent is `ROLE_USER`.
         1: -32602 "message.messageId" An id has 1 to 128 letters, digits, `-` or `_`.
         1: -32602 "message.parts" A message has 1 to 1000 parts.
         1: -32602 "message.parts[1]" This cannot be read: Part must have one of: text, raw, url, data.
         1: -32602 "message.parts[0]" This cannot be read: Invalid symbol 63, offset 0.
         "#);
+    }
+
+    #[test]
+    fn names_of_the_definition_are_read_as_names_in_json() {
+        let check = |mut params: Value, expected: Value| {
+            use_json_names(&mut params);
+            assert_eq!(params, expected);
+        };
+        check(json!({ "task_id": "t", "id": "c" }), json!({ "taskId": "t", "id": "c" }));
+        check(json!({ "status_timestamp_after": "" }), json!({ "statusTimestampAfter": "" }));
+        // The name in JSON counts.
+        check(json!({ "task_id": "a", "taskId": "b" }), json!({ "task_id": "a", "taskId": "b" }));
+        let client = json!({ "order_id": 1 });
+        check(
+            json!({ "message": { "message_id": "m", "metadata": client, "parts": [{ "data": client, "media_type": "" }] } }),
+            json!({ "message": { "messageId": "m", "metadata": client, "parts": [{ "data": client, "mediaType": "" }] } }),
+        );
+        check(json!({ "_": 1, "a__b": 2 }), json!({ "": 1, "aB": 2 }));
     }
 }

@@ -93,7 +93,7 @@ impl StartTool {
     }
 
     async fn start(&self, input: Value, context: &ToolContext) -> Result<Value, UserError> {
-        let caller = Caller::from(&context.scope);
+        let caller = Caller::from(&*context.scope);
         if !may_start(&self.workflow, &caller) {
             return Err(UserError::not_found());
         }

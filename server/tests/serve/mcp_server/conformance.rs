@@ -24,6 +24,29 @@ api:
     description: Reports its progress.
     payloadSchema: { type: object }
     routine: [{ ":status": First }, { ":status": Second }, { ":status": Third }, { ":return": Done }]
+  - id: test_image_content
+    description: Returns an image.
+    payloadSchema: { type: object }
+    routine: [{ ":return": { content: [{ type: image, data: iVBORw0KGgo=, mimeType: image/png }] } }]
+  - id: test_audio_content
+    description: Returns a sound.
+    payloadSchema: { type: object }
+    routine: [{ ":return": { content: [{ type: audio, data: UklGRg==, mimeType: audio/wav }] } }]
+  - id: test_embedded_resource
+    description: Returns a resource.
+    payloadSchema: { type: object }
+    routine:
+      - ":return":
+          content: [{ type: resource, resource: { uri: "test://embedded", mimeType: text/plain, text: Embedded } }]
+  - id: test_multiple_content_types
+    description: Returns a text, an image and a resource.
+    payloadSchema: { type: object }
+    routine:
+      - ":return":
+          content:
+            - { type: text, text: "Several types:" }
+            - { type: image, data: iVBORw0KGgo=, mimeType: image/png }
+            - { type: resource, resource: { uri: "test://mixed", mimeType: application/json, text: "{}" } }
   - id: json_schema_2020_12_tool
     description: Tool with JSON Schema 2020-12 features
     payloadSchema:
@@ -35,7 +58,15 @@ api:
     routine: [{ ":return": { _payload: name } }]
 mcpApi:
   agents: [helper]
-  endpoints: [test_simple_text, test_error_handling, test_tool_with_progress, json_schema_2020_12_tool]
+  endpoints:
+    - test_simple_text
+    - test_error_handling
+    - test_tool_with_progress
+    - test_image_content
+    - test_audio_content
+    - test_embedded_resource
+    - test_multiple_content_types
+    - json_schema_2020_12_tool
 "##;
 
 #[tokio::test(flavor = "multi_thread")]
