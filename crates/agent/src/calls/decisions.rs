@@ -41,11 +41,12 @@ impl Run<'_> {
             match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
-                    let output = match cut_off {
+                    let output = if cut_off {
                         // The call may have had its effect, unlike one that is denied before it
                         // runs.
-                        true => ToolOutput::ErrorText(skipped_call_text(reason.as_deref())),
-                        false => ToolOutput::Denied(reason),
+                        ToolOutput::ErrorText(skipped_call_text(reason.as_deref()))
+                    } else {
+                        ToolOutput::Denied(reason)
                     };
                     outputs.insert(call.id, (call.name, output));
                 }

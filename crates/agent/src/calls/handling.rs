@@ -102,10 +102,8 @@ impl Run<'_> {
                 results.insert(call.id.clone(), emit_failure(&call, policy::denied(reason), false, sink).await?);
                 continue;
             }
-            let refusal = match ends {
-                true => Some(NOT_RUN.to_owned()),
-                false => self.refusal(verdict, ready.len() + self.waiting.len()),
-            };
+            let refusal =
+                if ends { Some(NOT_RUN.to_owned()) } else { self.refusal(verdict, ready.len() + self.waiting.len()) };
             self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != LoopVerdict::Stop && !ends;
             match (tool, refusal) {
                 (Err(InvalidCall { error, dynamic, .. }), _) => {
@@ -129,9 +127,10 @@ impl Run<'_> {
                     accepted.push(call.name.clone());
                     delegated += usize::from(matches!(tool, CallTarget::Agent(_)));
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
-                        match tool.spec().execution.is_client() {
-                            true => self.hand_over(&call, tool.spec(), sink).await?,
-                            false => ready.push(RunnableCall { call, runner: tool, resumed: None }),
+                        if tool.spec().execution.is_client() {
+                            self.hand_over(&call, tool.spec(), sink).await?
+                        } else {
+                            ready.push(RunnableCall { call, runner: tool, resumed: None })
                         }
                     }
                 }
@@ -159,9 +158,10 @@ impl Run<'_> {
         }
         let grant = self.caller.find_grant(&self.agent.id, tool, ruling, exposed.as_ref()).await;
         let is_granted = grant.is_some();
-        match is_granted {
-            true => emit_grant(call, grant, sink).await?,
-            false => self.request_approval(call.clone(), tool, ruling, cut_off, sink).await?,
+        if is_granted {
+            emit_grant(call, grant, sink).await?
+        } else {
+            self.request_approval(call.clone(), tool, ruling, cut_off, sink).await?
         }
         Ok(is_granted)
     }
@@ -238,9 +238,10 @@ impl Run<'_> {
         let order =
             CallOrder { at_once: settings.tools_at_once(), ends_at_failure: settings.tool_strategy.is_sequential() };
         let running = execution::run_all(ready, &self.caller, order, sink);
-        let mut outcomes = match waits_below {
-            true => self.caller.permit.release_during(&self.caller.cancel, running).await?,
-            false => running.await?,
+        let mut outcomes = if waits_below {
+            self.caller.permit.release_during(&self.caller.cancel, running).await?
+        } else {
+            running.await?
         };
         let mut results = HashMap::new();
         for call in calls {
