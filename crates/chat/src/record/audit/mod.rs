@@ -221,10 +221,12 @@ impl Auditor {
                 None
             }
             Event::ToolCallInvalid { id, name, input, dynamic, .. } => {
-                let reason = match dynamic {
-                    true => NO_SUCH_TOOL,
-                    false if input.is_object() => UNFIT,
-                    false => NO_OBJECT,
+                let reason = if *dynamic {
+                    NO_SUCH_TOOL
+                } else if input.is_object() {
+                    UNFIT
+                } else {
+                    NO_OBJECT
                 };
                 let gates = vec![refused(Gate::Schema, reason)];
                 let call = AuditedCall { agent_id: below(), gates, ..AuditedCall::new(name, input) };
