@@ -73,9 +73,10 @@ pub(crate) fn answer(result: &ToolResult) -> Vec<DemoAction> {
         format!("- {from} {relation} {to} [{source}]")
     };
     let lines: Vec<_> = list(&output["relations"]).map(line).collect();
-    match lines.is_empty() {
-        true => say("It has no relations.", "I found no relations of it in the documents."),
-        false => say("I have the relations and name each with its source.", lines.join("\n")),
+    if lines.is_empty() {
+        say("It has no relations.", "I found no relations of it in the documents.")
+    } else {
+        say("I have the relations and name each with its source.", lines.join("\n"))
     }
 }
 
