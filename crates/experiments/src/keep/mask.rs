@@ -46,7 +46,7 @@ impl Masker {
 
     /// Masks all texts of a value; keys stay.
     pub(crate) fn value(&self, value: &Value) -> Value {
-        self.texts(chat::mask_secrets(value))
+        self.texts(contract::mask_secrets(value))
     }
 
     /// Masks all texts of a value whose secrets are masked.

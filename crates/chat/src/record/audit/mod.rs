@@ -6,10 +6,9 @@ mod outside_run;
 
 pub(crate) use outside_run::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
 
-use crate::record::mask;
 use crate::stream::live::RunIdentity;
 use agent::{Decision, Event, Grant, Ruling};
-use contract::{Exposure, Part, ToolCall, ToolError};
+use contract::{Exposure, Part, ToolCall, ToolError, mask};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
