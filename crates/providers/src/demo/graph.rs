@@ -1,7 +1,7 @@
 //! Finds entities and relations for requests of the capability `knowledge`: sentences in which the name of a type of
 //! relations stands between two names, such as "Mara Lindholm leads the people team."; and answers from relations.
 
-use super::plan::{DemoAction, DemoTurn, say, say_and_call};
+use super::turn::{DemoAction, DemoTurn, say, say_and_call};
 use contract::{ToolOutput, ToolResult};
 use serde_json::{Value, json};
 

@@ -16,6 +16,7 @@ mod results;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::StreamExt;
