@@ -14,7 +14,6 @@ const LARGER: &[(&str, usize)] = &[
     ("crates/agent", 26),
     ("crates/config", 44),
     ("crates/evaluation", 15),
-    ("crates/recordings", 6),
     ("crates/workflows", 5),
 ];
 

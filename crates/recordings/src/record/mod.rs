@@ -15,7 +15,7 @@ use crate::format::{
 use crate::wrap::{self, Layer};
 use agent::{Agent, Policy, RunOutcome, TurnInput};
 use approvals::{RecordingGrants, RecordingPolicy};
-use contract::{Message, Model, ModelId, Price, Request, Tool, ToolError, ToolSource, ToolSpec};
+use contract::{Model, ModelId, Price, Request, Tool, ToolError, ToolSource, ToolSpec};
 use model::RecordingModel;
 use serde_json::Value;
 use sources::RecordingSource;
@@ -123,11 +123,6 @@ pub(crate) fn recorded_outcome(result: &Result<Value, ToolError>) -> Outcome {
         Ok(output) => Outcome::Output(contract::mask_secrets(output)),
         Err(error) => Outcome::Error(error.message.clone()),
     }
-}
-
-/// Returns a message with masked secrets.
-fn masked_message(message: &Message) -> Value {
-    contract::mask_secrets(&serde_json::to_value(message).unwrap_or_default())
 }
 
 /// Records everything into a session.
