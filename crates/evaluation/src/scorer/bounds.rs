@@ -1,6 +1,6 @@
 //! Scorers of what an answer costs, how long it takes, and of its sources.
 
-use super::{Checked, Scored, Verdict};
+use super::verdict::{Checked, Scored, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::citations::cited_sources;

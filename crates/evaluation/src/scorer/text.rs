@@ -1,6 +1,6 @@
 //! Scorers of an answer's text.
 
-use super::{Checked, Scored, Verdict, shortened};
+use super::verdict::{Checked, Scored, Verdict, shortened};
 use crate::case_value::{CaseValue, Texts};
 use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
