@@ -2,7 +2,8 @@
 
 use crate::approval::{exposure, policy};
 use crate::calls::execution::RunnableCall;
-use crate::calls::handling::{emit_failure, emit_grant, output};
+use crate::calls::handling::{emit_failure, emit_grant};
+use crate::calls::outcome::output;
 use crate::calls::validation::{CallTarget, InvalidCall};
 use crate::model::reply::RunFailure;
 use crate::model::retry;

@@ -2,15 +2,14 @@
 //! `decisions` continues with what the user answers.
 
 use crate::approval::{exposure, grants, policy};
-use crate::calls::execution::{self, CallOrder, CallOutcome, RunnableCall};
+use crate::calls::execution::{self, CallOrder, RunnableCall};
+use crate::calls::outcome::{CallOutcome, tool_result};
 use crate::calls::validation::{CallTarget, CheckedCall, InvalidCall};
 use crate::limits::loop_detection::{self, LoopVerdict};
 use crate::model::reply::{ModelReply, RunFailure};
 use crate::run::Run;
 use crate::{Checkpoint, Event, EventSink, Grant, PolicyQuery, RepeatTerms, Ruling, WaitingCall};
-use contract::{
-    AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
-};
+use contract::{AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolSpec};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -328,15 +327,4 @@ async fn emit_unapproved<S: EventSink>(call: &ToolCall, sink: &mut S) -> Result<
 
 fn is_empty(part: &AssistantPart) -> bool {
     matches!(part, AssistantPart::Text { text, metadata: None } if text.is_empty())
-}
-
-fn tool_result(call: &ToolCall, result: &Result<Value, ToolError>) -> ToolResult {
-    ToolResult { call_id: call.id.clone(), name: call.name.clone(), output: output(result), metadata: None }
-}
-
-pub(crate) fn output(result: &Result<Value, ToolError>) -> ToolOutput {
-    match result {
-        Ok(value) => ToolOutput::from_url(value.clone()),
-        Err(error) => ToolOutput::ErrorText(error.message.clone()),
-    }
 }
