@@ -10,7 +10,7 @@ use std::path::Path;
 const CYCLE_FILES: usize = 4;
 
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
-const LARGER: &[(&str, usize)] = &[("crates/config", 44)];
+const LARGER: &[(&str, usize)] = &[("crates/config", 36)];
 
 /// Returns the files that can be reached from a file by imports.
 fn reachable<'g>(
