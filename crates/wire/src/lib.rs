@@ -102,6 +102,10 @@ pub const COMPACTION: &str = "data-compaction";
 /// `{from, to, text}`, where `text` is the line that is shown. Only the server adds it.
 pub const HANDED_OVER: &str = "data-handed-over";
 
+/// The name of the data part of an answer after which little of a quota of the user is left: `{text}`, in words. Only
+/// the server adds it.
+pub const QUOTA_WARNING: &str = "data-quota-warning";
+
 /// Returns the line that a part of the type [`HANDED_OVER`] shows.
 pub fn handed_over_line(part: &DataPart) -> Option<&str> {
     part.data.get("text").and_then(serde_json::Value::as_str).filter(|_| part.kind == HANDED_OVER)
