@@ -167,7 +167,7 @@ impl Reader {
         let (begun, version) = (Instant::now(), pictures.version);
         let wanted = &pictures.pages[..pictures.pages.len().min(pictures.settings.max_pages as usize)];
         // An answer may have been too long, so a later attempt asks for one page at a time.
-        let size = if self.job.attempt() > 1 { 1 } else { pictures.settings.pages_per_request as usize };
+        let mut size = if self.job.attempt() > 1 { 1 } else { pictures.settings.pages_per_request as usize };
         let mut read = store::pages_of_version(self.job.store(), &version.version_id, MAX_PAGES).await?;
         loop {
             let is_missing = |page: &u32| read.iter().all(|known| known.page != *page);
@@ -186,8 +186,13 @@ impl Reader {
             if pages.is_empty() && read.is_empty() {
                 return Err(Problem::File(unseen(pictures)));
             }
+            if pages.is_empty() && asked.len() > 1 {
+                // One of them may be the reason.
+                size = 1;
+                continue;
+            }
             if pages.is_empty() {
-                // The model sees the file, and has left these pages out: they are not asked for again and again.
+                // The model sees the file, and has left this page out: it is not asked for again and again.
                 pages = asked.iter().map(|page| ReadPage { page: *page, text: String::new() }).collect();
             }
             count(&pages);
