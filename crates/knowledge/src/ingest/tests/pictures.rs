@@ -213,6 +213,32 @@ async fn a_page_is_paid_for_once() {
     }
 }
 
+/// What was read of a file is gone with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_replaced_and_deleted_files_are_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let refused = || Some(Answer::Failure(ModelFailure::Refused("used up".to_owned())));
+        let scanner = Scanner::new(vec![None, refused(), None, refused()]);
+        let server = open(&url, CONFIG, SCAN, &scanner).await;
+        let library = server.library().await;
+        let waiting = "jobs WHERE kind = 'knowledge.read_pages' AND state = 'waiting'";
+        for requests in [2, 4] {
+            let content = format!("{PDF} {requests}");
+            let document = server.add(&library, "scan.pdf", &content, true).await.unwrap();
+            while scanner.asked.lock().len() < requests || server.rows(waiting).await == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            assert_eq!((server.rows("knowledge_versions").await, server.rows("knowledge_read_pages").await), (1, 2));
+            if requests == 4 {
+                server.knowledge.delete_document(&viewer("ada"), &document.id).await.unwrap();
+            }
+        }
+        assert_eq!((server.rows("knowledge_versions").await, server.rows("knowledge_read_pages").await), (0, 0));
+        server.close().await;
+    }
+}
+
 const KILLS: KillTest = KillTest {
     variable: "PICTURES_KILL_URL",
     test: "ingest::tests::pictures::reading_pictures_survives_being_killed_at_any_time",
