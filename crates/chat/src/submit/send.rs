@@ -96,7 +96,7 @@ impl Inner {
         };
         let (covered, branch) = match branch {
             // The messages before the repeated one may be covered.
-            Some(branch) if is_repeated => (None, Some(branch.into_whole())),
+            Some(branch) if is_repeated => (None, Some(branch.decode_whole().await?)),
             Some(Branch { covered, messages }) => (covered, Some(messages)),
             None => (None, None),
         };
