@@ -280,7 +280,7 @@ test("answers that are completed while the drawer is closed are counted on its b
 });
 
 test("the embedding page sets the look, and the frame applies only valid values", async ({ page, show, console }) => {
-  console.expect(/`(background|font|density)` is not valid/);
+  console.expect(/`(background|text|font|density)` is not valid/);
   await show({ element: '<agent-chat page="open" accent="#7a1fa2" radius="4px" density="compact" font="Georgia, serif"></agent-chat>', script: SCRIPT });
   const frame = inside(page);
   await alive(frame);
@@ -294,12 +294,13 @@ test("the embedding page sets the look, and the frame applies only valid values"
     const chat = document.querySelector("agent-chat")!;
     chat.setAttribute("accent", "rgb(10 20 30)");
     chat.setAttribute("background", "url(https://example.com/x)");
+    chat.setAttribute("text", "rgb(10 20 30");
     chat.setAttribute("font", "a;color:red");
     chat.setAttribute("density", "huge");
     chat.removeAttribute("radius");
   });
   await expect.poll(() => variable("--cw-accent")).toBe("rgb(10 20 30)");
-  for (const name of ["--cw-surface", "--cw-font", "--cw-space-4", "--cw-radius"]) await expect.poll(() => variable(name), name).toBe("");
+  for (const name of ["--cw-surface", "--cw-text", "--cw-font", "--cw-space-4", "--cw-radius"]) await expect.poll(() => variable(name), name).toBe("");
 });
 
 test("the agent runs a host tool of the embedding page once", async ({ page, show }) => {
