@@ -277,6 +277,12 @@ test("answers that are completed while the drawer is closed are counted on its b
   await expect(chat.answers).toHaveCount(2);
   expect(await told(page, "unreadchange")).toEqual([{ count: 1 }, { count: 0 }]);
   expect(await page.evaluate('document.querySelector("agent-chat").unread')).toBe(0);
+  // A drawer that is built anew has nothing unread, and says so.
+  await page.evaluate('document.querySelector("agent-chat").close()');
+  await page.evaluate('void document.querySelector("agent-chat").sendMessage("once more?")');
+  await expect.poll(() => told(page, "unreadchange")).toHaveLength(3);
+  await page.evaluate('document.querySelector("agent-chat").setAttribute("label", "Ask")');
+  expect((await told(page, "unreadchange")).slice(2)).toEqual([{ count: 1 }, { count: 0 }]);
 });
 
 test("the embedding page sets the look, and the frame applies only valid values", async ({ page, show, console }) => {
