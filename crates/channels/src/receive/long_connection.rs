@@ -19,7 +19,10 @@ impl Session<'_> {
         let opened = Instant::now();
         let read = self.read_deliveries(job, bot, &mut connection, pause).await;
         let read = read.and_then(|()| ended(opened, "the connection ended at once"));
-        tokio::time::sleep(connection.delay()).await;
+        let delay = connection.delay();
+        // Feishu would send events to it.
+        drop(connection);
+        tokio::time::sleep(delay).await;
         read
     }
 

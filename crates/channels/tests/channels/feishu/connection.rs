@@ -112,9 +112,7 @@ impl FakeFeishu {
         match (frame.method, header("type")) {
             (0, "ping") => {
                 connections.pings += 1;
-                let config =
-                    json!({ "ReconnectCount": -1, "ReconnectInterval": 120, "ReconnectNonce": 0, "PingInterval": 1 });
-                Some(new_frame(0, &[("type", "pong")], config.to_string().into_bytes()))
+                Some(new_frame(0, &[("type", "pong")], client_config(1).to_string().into_bytes()))
             }
             (1, "event" | "card") => {
                 let answer: Value = serde_json::from_slice(&frame.payload).unwrap();
