@@ -10,7 +10,7 @@ use crate::messenger::{
 };
 use crate::section::Feishu;
 use egress::EgressResponse;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -90,7 +90,9 @@ impl FeishuBot {
     pub(super) async fn endpoint(&self) -> Result<Endpoint, ApiError> {
         let url = self.site.url("callback/ws/endpoint")?;
         let body = json!({ "AppID": self.app_id, "AppSecret": self.app_secret }).to_string().into_bytes();
-        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, JSON)]);
+        // The SDKs always send this language; nothing says how a request without one is treated.
+        let locale = (HeaderName::from_static("locale"), HeaderValue::from_static("zh"));
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, JSON), locale]);
         let WithData { data } = read(&self.site.send((Method::POST, url), headers, body, TIMEOUT).await?)?;
         Ok(data)
     }
