@@ -91,6 +91,12 @@ impl Texts {
         locale.without_english().to_value().to_string()
     }
 
+    /// Returns a text with its placeholders filled in, for what is stored and not shown in a view.
+    #[cfg(feature = "ssr")]
+    pub fn filled(&self, text: Text, parts: &[&str]) -> String {
+        fill_placeholders(self.find(text).unwrap_or_else(|| text.english()), parts)
+    }
+
     fn find(&self, text: Text) -> Option<&'static str> {
         self.0.texts.get(text.number()).copied().flatten()
     }

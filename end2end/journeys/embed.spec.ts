@@ -277,10 +277,16 @@ test("answers that are completed while the drawer is closed are counted on its b
   await expect(chat.answers).toHaveCount(2);
   expect(await told(page, "unreadchange")).toEqual([{ count: 1 }, { count: 0 }]);
   expect(await page.evaluate('document.querySelector("agent-chat").unread')).toBe(0);
+  // A drawer that is built anew has nothing unread, and says so.
+  await page.evaluate('document.querySelector("agent-chat").close()');
+  await page.evaluate('void document.querySelector("agent-chat").sendMessage("once more?")');
+  await expect.poll(() => told(page, "unreadchange")).toHaveLength(3);
+  await page.evaluate('document.querySelector("agent-chat").setAttribute("label", "Ask")');
+  expect((await told(page, "unreadchange")).slice(2)).toEqual([{ count: 1 }, { count: 0 }]);
 });
 
 test("the embedding page sets the look, and the frame applies only valid values", async ({ page, show, console }) => {
-  console.expect(/`(background|font|density)` is not valid/);
+  console.expect(/`(background|text|font|density)` is not valid/);
   await show({ element: '<agent-chat page="open" accent="#7a1fa2" radius="4px" density="compact" font="Georgia, serif"></agent-chat>', script: SCRIPT });
   const frame = inside(page);
   await alive(frame);
@@ -294,12 +300,13 @@ test("the embedding page sets the look, and the frame applies only valid values"
     const chat = document.querySelector("agent-chat")!;
     chat.setAttribute("accent", "rgb(10 20 30)");
     chat.setAttribute("background", "url(https://example.com/x)");
+    chat.setAttribute("text", "rgb(10 20 30");
     chat.setAttribute("font", "a;color:red");
     chat.setAttribute("density", "huge");
     chat.removeAttribute("radius");
   });
   await expect.poll(() => variable("--cw-accent")).toBe("rgb(10 20 30)");
-  for (const name of ["--cw-surface", "--cw-font", "--cw-space-4", "--cw-radius"]) await expect.poll(() => variable(name), name).toBe("");
+  for (const name of ["--cw-surface", "--cw-text", "--cw-font", "--cw-space-4", "--cw-radius"]) await expect.poll(() => variable(name), name).toBe("");
 });
 
 test("the agent runs a host tool of the embedding page once", async ({ page, show }) => {

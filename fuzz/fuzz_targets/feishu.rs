@@ -1,4 +1,5 @@
-//! Feishu: whatever is sent as a request, it is opened or refused, read or ignored, and can be stored.
+//! Feishu: whatever is sent as a request or as a frame of a long connection, it is opened or refused, read or ignored, and can
+//! be stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

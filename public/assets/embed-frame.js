@@ -16,8 +16,12 @@ const DENSITIES = { compact: 0.75, normal: 1, spacious: 1.25 };
 /** The distances of style/tokens.css in `rem`, by number. */
 const SPACES = { 1: 0.25, 2: 0.5, 3: 0.75, 4: 1, 5: 1.5, 6: 2 };
 
+/** Whether each parenthesis is closed. CSS closes the others at the end of a value, and the values below go on after it. */
+const isClosed = (value) => value.split("(").length === value.split(")").length;
+
 const isColour = (value) =>
   /^[\w#.,%()\s/+-]{1,120}$/.test(value) &&
+  isClosed(value) &&
   !KEYWORDS.test(value) &&
   [...value.matchAll(/([\w-]*)\s*\(/g)].every(([, name]) => COLOUR_FUNCTIONS.includes(name.toLowerCase())) &&
   CSS.supports("color", value);

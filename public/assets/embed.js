@@ -314,10 +314,13 @@ class AgentChatElement extends HTMLElement {
     this.#calls.clear();
     this.#frame?.remove();
     this.#frame = this.#port = this.#button = this.#panel = this.#badge = undefined;
-    this.#unread = 0;
     this.#keys = undefined;
     this.#isReady = this.#isClosed = this.#entered = this.#retried = false;
     this.#waiting = [];
+    if (this.#unread) {
+      this.#unread = 0;
+      this.#dispatch("unreadchange", { count: 0 });
+    }
   }
 
   // Handles the iframe's "open" message: sends it a port of the channel if the message is from this element's iframe and the server.

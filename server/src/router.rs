@@ -4,7 +4,7 @@ use crate::body;
 use crate::console_host;
 use crate::error;
 use crate::gates;
-use crate::routes::conversations::{self, change, folders, search, sharing};
+use crate::routes::conversations::{self, change, folders, hand_over, search, sharing};
 use crate::routes::{
     agent, agents, config, embed, endpoints, files, grants, health, models, openapi, pages, remote_agent, runs,
     shared_files, site,
@@ -93,6 +93,7 @@ pub(crate) fn caller_routes(state: &AppState) -> ApiRouter<AppState> {
         .merge(grants::routes())
         .merge(conversations::routes())
         .merge(change::routes())
+        .merge(hand_over::routes())
         .merge(sharing::routes())
         .merge(folders::routes())
         .merge(search::routes())

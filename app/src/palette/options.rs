@@ -1,19 +1,22 @@
 //! The entries of the palette: conversations, agents, pages and commands.
 
 use super::{PaletteDialog, PaletteState};
+use crate::actions::{Actions, MessageStatus};
 use crate::address::Address;
 use crate::agent_conversations::highlight_result;
+use crate::api::transport::http::{self, Method};
 use crate::api::{list_conversations, page_links, search_conversations};
 use crate::chat_context::ChatContext;
 use crate::pages::account::{AccountLink, account_link};
 use crate::pages::{CurrentPage, drawer::close_drawers};
 use crate::prelude::*;
-use crate::texts::{Text, fill, t};
+use crate::texts::{Text, error_text, fill, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::Shape;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlElement;
+use serde_json::{Value, json};
 use std::time::Duration;
 use wire::api::ConversationSummary;
 use wire::organize::{ListFilter, SearchHit};
@@ -71,6 +74,11 @@ enum Action {
     Result(String, SearchHit),
     /// Goes to a document without the app.
     Document(String),
+    /// Hands the open conversation over to an agent, and goes to a page with it.
+    HandOver {
+        agent_id: String,
+        page_id: String,
+    },
     /// Changes the theme, as its button does.
     Theme,
     Shortcuts,
@@ -91,6 +99,7 @@ pub(super) struct PaletteSearch {
     chat: ChatContext,
     address: Address,
     page: CurrentPage,
+    actions: Actions,
 }
 
 impl PaletteSearch {
@@ -105,6 +114,7 @@ impl PaletteSearch {
             chat: expect_context(),
             address: expect_context(),
             page: expect_context(),
+            actions: expect_context(),
         }
     }
 
@@ -164,7 +174,11 @@ impl PaletteSearch {
             in_group.take(MAX_IN_GROUP).cloned().collect::<Vec<_>>()
         };
         let (agents, others) = (of_pages(Group::Agents), of_pages(Group::Pages));
-        let commands = self.commands().into_iter().filter(fits).collect();
+        let mut commands: Vec<_> = self.commands().into_iter().filter(fits).collect();
+        // Only when they are looked for, because there is one for each agent.
+        if !words.is_empty() {
+            commands.extend(self.hand_overs().into_iter().filter(fits).take(MAX_IN_GROUP));
+        }
         [self.conversations(&words), agents, others, commands].concat()
     }
 
@@ -231,6 +245,34 @@ impl PaletteSearch {
         commands
     }
 
+    /// The agents of other pages, to which the open conversation can be handed over. A page whose state selects the
+    /// conversation keeps it. Tracked.
+    fn hand_overs(self) -> Vec<PaletteOption> {
+        if self.chat.is_bound_to_state() || self.chat.conversation.with(Option::is_none) {
+            return Vec::new();
+        }
+        let option = |page: &PageLink| {
+            let action = Action::HandOver { agent_id: page.agent_id.clone()?, page_id: page.id.clone() };
+            let title = fill(Text::PaletteHandOver, &[&page.title]);
+            Some(PaletteOption { group: Group::Commands, title, about: None, icon: Shape::CONVERSATIONS, action })
+        };
+        let here = self.page.0.with_value(|page| page.id.clone());
+        self.pages.with(|pages| pages.iter().filter(|page| page.id != here).filter_map(option).collect())
+    }
+
+    /// Hands the open conversation over, and loads the page on which it goes on.
+    fn hand_over(self, agent_id: String, page_id: String) {
+        let Some(id) = self.chat.conversation.get_untracked() else { return };
+        spawn_local(async move {
+            let body = json!({ "agentId": agent_id, "pageId": page_id });
+            match http::send::<Value>(Method::Post, &format!("/api/conversations/{id}/agent"), &body).await {
+                // Fails only for an address that is not valid.
+                Ok(_) => drop(window().location().assign(&format!("/{page_id}?conversation={id}"))),
+                Err(error) => self.actions.notify(error_text(&error.0), MessageStatus::Error, None),
+            }
+        });
+    }
+
     /// Runs the action of an entry. The palette is closed before.
     pub(super) fn run(self, option: PaletteOption, state: PaletteState) {
         match option.action {
@@ -245,6 +287,7 @@ impl PaletteSearch {
             }
             // Fails only for an address that is not valid.
             Action::Document(href) => drop(window().location().assign(&href)),
+            Action::HandOver { agent_id, page_id } => self.hand_over(agent_id, page_id),
             Action::Theme => {
                 if let Some(button) = theme_button() {
                     button.click();

@@ -12,7 +12,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use wire::api::MessageMetadata;
 use wire::citations::{CitedSource, cited_sources, text_with_marks};
-use wire::{ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT};
+use wire::{
+    HANDED_OVER, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, WORKFLOW_RESULT, handed_over_line,
+};
 
 /// Highlighted code and formulas as in a conversation, but no diagrams: those are drawn in frames,
 /// which this page does not allow.
@@ -103,6 +105,8 @@ fn part_node(part: &UiPart, message: &UiMessage, cited: &[CitedSource]) -> Optio
         ),
         UiPart::Tool(tool) => Some(tool_call_node(tool)),
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result_node(&data.data)),
+        UiPart::Data(data) if data.kind == HANDED_OVER => handed_over_line(data)
+            .map(|line| element("p").attr("class", "cw-shared-call").children(visible_nodes(line, TextKind::Prose))),
         UiPart::Data(data) => ProviderOutput::of(data).map(provider_output_node),
         _ => None,
     }

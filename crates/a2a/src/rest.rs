@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use capability::Context;
 use serde_json::{Map, Value, json};
+use std::convert::Infallible;
 use std::time::Duration;
 use url::form_urlencoded;
 use web::EventStream;
@@ -61,6 +62,25 @@ impl RestBody {
         web::offloaded(length, read).await?
     }
 }
+
+/// The most bytes of a body that is not used.
+const UNUSED_BYTES: usize = 64 * 1024;
+
+/// A body that is read and not used: the SDKs send one with every method. If a body is not read to its end, the
+/// connection is closed, and the client's next request fails.
+pub(crate) struct UnusedBody;
+
+impl<S: Sync> FromRequest<S> for UnusedBody {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
+        // Of a larger one, the connection may be closed.
+        let _ = web::read_body(request.into_body(), UNUSED_BYTES).await;
+        Ok(Self)
+    }
+}
+
+impl RouteInput for UnusedBody {}
 
 /// A response: an object, or a stream of events.
 pub(crate) enum RestResponse {
@@ -154,6 +174,7 @@ pub(crate) async fn act(
     State(context): State<Context>,
     facts: Facts,
     Path((agent_id, task)): Path<(String, String)>,
+    _body: UnusedBody,
 ) -> Result<RestResponse, RestError> {
     let asked = open(context, facts?, agent_id)?;
     let (name, id) = match task.rsplit_once(':') {

@@ -26,7 +26,7 @@ pub use context::{
     TurnBoundary,
 };
 pub use contract::ReplyUsage;
-pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH};
+pub use deferral::{DeferTools, TOOL_CALL, TOOL_SEARCH, is_provider_search};
 pub use event::{Event, EventSink, RepeatTerms, SinkClosed};
 pub use execution_mode::{ExecutionMode, ToolStrategy};
 pub use invoke::{

@@ -59,17 +59,20 @@ pub fn fuzz_discord(bytes: &[u8]) {
     }
 }
 
-/// The entry point of the fuzz target of Feishu: a request is opened or refused, read or ignored, and can be
-/// stored.
+/// The entry point of the fuzz target of Feishu: a request is opened or refused, a frame of a long connection is the
+/// same after it was written, and what they contain is read or ignored, and can be stored.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_feishu(bytes: &[u8]) {
     let properties = serde_json::json!({ "appId": "cli_1", "appSecret": "a", "encryptKey": "a" });
     let Ok(settings) = serde_json::from_value(properties) else { return };
     let _ = feishu::open(&http::HeaderMap::new(), bytes, &settings, 0);
-    let Ok(event) = serde_json::from_slice(bytes) else { return };
+    let payload = feishu::fuzz_frame(bytes).unwrap_or_default();
     let bot = messenger::BotAccount { id: "ou_bot".to_owned(), name: "helper".to_owned() };
-    if let Some(read) = feishu::read_event(&event, &bot, "cli_1") {
-        assert_can_be_stored(read);
+    for content in [bytes, payload.as_slice()] {
+        let Ok(event) = serde_json::from_slice(content) else { continue };
+        if let Some(read) = feishu::read_event(&event, &bot, "cli_1") {
+            assert_can_be_stored(read);
+        }
     }
 }
 

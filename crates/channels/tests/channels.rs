@@ -21,10 +21,14 @@ mod email_conversations;
 mod feishu;
 #[path = "channels/feishu/cards.rs"]
 mod feishu_cards;
+#[path = "channels/feishu/connection.rs"]
+mod feishu_connection;
 #[path = "channels/feishu/conversations.rs"]
 mod feishu_conversations;
 #[path = "channels/feishu/events.rs"]
 mod feishu_events;
+#[path = "channels/feishu/long_connection.rs"]
+mod feishu_long_connection;
 #[path = "channels/files.rs"]
 mod files;
 #[path = "channels/forms.rs"]

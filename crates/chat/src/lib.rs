@@ -54,6 +54,7 @@ pub use stream::{ChunkReader, Frames};
 pub use submit::SendResponse;
 pub use submit::deliver::{Delivery, DeliveryOutcome};
 pub use submit::frontend::Frontend;
+pub use submit::hand_over::{HandOver, HandOverOutcome};
 pub use submit::origin::{TEXT_ORIGIN, TextOrigin};
 pub use submit::post::Posting;
 pub use submit::preset::MAX_PRESET_MESSAGES;

@@ -81,11 +81,15 @@ impl Case {
     /// Returns what judges of the rated answer see of it: nothing that tells what the person has said. That is in the
     /// tags of a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
     pub(crate) fn to_value_without_rating(&self, rated: &Rated) -> Value {
+        let is_answer = |value: &Value| value.as_str() == Some(rated.answer.as_str());
         let mut expected = self.expected.clone();
-        if let Value::Object(fields) = &mut expected {
-            let tells =
-                |key: &str, value: &Value| RATED_KEYS.contains(&key) || value.as_str() == Some(rated.answer.as_str());
-            fields.retain(|key, value| !tells(key, value));
+        match &mut expected {
+            Value::Object(fields) => {
+                fields.retain(|key, value| !RATED_KEYS.contains(&key.as_str()) && !is_answer(value));
+            }
+            Value::Array(texts) => texts.retain(|text| !is_answer(text)),
+            text if is_answer(text) => *text = Value::Null,
+            _ => {}
         }
         json!({ "id": self.id, "input": self.input, "expected": expected })
     }
@@ -109,5 +113,24 @@ impl Case {
             );
         }
         problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judges_do_not_see_that_the_rated_answer_is_the_expected_one() {
+        let check = |expected: Value, seen: Value| {
+            let case =
+                json!({ "id": "a", "input": "Q", "expected": expected, "rated": { "answer": "A", "liked": true } });
+            let case = Case::from_value(case).unwrap();
+            assert_eq!(case.to_value_without_rating(case.rated.as_ref().unwrap())["expected"], seen);
+        };
+        check(json!("A"), Value::Null);
+        check(json!("B"), json!("B"));
+        check(json!(["A", "B"]), json!(["B"]));
+        check(json!({ "reference": "A", "says": "B", "rubric": "R" }), json!({ "says": "B" }));
     }
 }

@@ -52,13 +52,15 @@ pub(crate) enum Sort {
     Used,
     /// Those with the most conversations first.
     Count,
+    /// That of the caller's folders; new ones come first, by the name.
+    Own,
 }
 
 /// The query of the list.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "ProjectListQuery")]
 pub(crate) struct ListQuery {
-    /// The order: `name` (default), `used` or `count`.
+    /// The order: `name` (default), `used`, `count` or `own`.
     #[serde(default)]
     pub(crate) sort: Sort,
 }
@@ -255,7 +257,7 @@ fn non_empty(text: String) -> Option<String> {
 
 impl From<ListedProject> for ProjectItem {
     fn from(project: ListedProject) -> Self {
-        let ListedProject { id, name, color, role, folder_id, members, conversations, used_at } = project;
+        let ListedProject { id, name, color, role, folder_id, members, conversations, used_at, position: _ } = project;
         Self { id, name, color, role, folder_id, members, conversations, used_at }
     }
 }
@@ -273,6 +275,7 @@ pub(crate) fn sorted(mut projects: Vec<ListedProject>, sort: Sort) -> Vec<Listed
     match sort {
         Sort::Name => {}
         Sort::Used => projects.sort_by_key(|project| std::cmp::Reverse(project.used_at)),
+        Sort::Own => projects.sort_by_key(|project| project.position),
         Sort::Count => projects.sort_by_key(|project| std::cmp::Reverse(project.conversations)),
     }
     projects

@@ -51,6 +51,7 @@ pub use history::copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
 pub use history::encoded::EncodedMessage;
 pub use history::event_claims::ClaimEvents;
 pub use history::folders::{MAX_FOLDERS, color_folder, insert_folder, rename_folder_from};
+pub use history::hand_over::HandOver;
 pub use history::messages::StoredMessage;
 pub use history::prepare::PrepareConversation;
 pub use history::retention::{DueConversation, DueFilter, MAX_DUE};

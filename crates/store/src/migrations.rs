@@ -49,6 +49,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0060_projects",
     "0065_groups",
     "0075_usage_by_model",
+    "0076_order_of_folders",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -77,6 +78,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0060_projects",
     "0065_groups",
     "0075_usage_by_model",
+    "0076_order_of_folders",
 ];
 
 /// Returns the migrations for SQLite.

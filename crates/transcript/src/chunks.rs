@@ -3,7 +3,10 @@
 use agent::{Grant, TurnUsage};
 use contract::{Citation, Part, Source, ToolCall, displayed_item};
 use serde_json::{Value, json};
-use wire::{Chunk, DataChunk, PAGE_CONTEXT, PROMPT_NOTE, ProviderOutput, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
+use wire::{
+    Chunk, DataChunk, PAGE_CONTEXT, PROMPT_NOTE, ProviderOutput, QUOTA_WARNING, SPENT, STANDING_APPROVAL,
+    SUSPENDED_CALL,
+};
 
 /// The maximum number of bytes of the name of a provider's item.
 const MAX_NAME: usize = 200;
@@ -76,6 +79,11 @@ pub fn spent(spent: &TurnUsage) -> Chunk {
 /// Builds the part with what the server told the model after a step.
 pub fn prompt_note(text: &str) -> DataChunk {
     DataChunk { kind: PROMPT_NOTE.to_owned(), id: None, data: json!({ "text": text }), transient: None }
+}
+
+/// Builds the part about a quota of the user of which little is left.
+pub fn quota_warning(text: &str) -> DataChunk {
+    DataChunk { kind: QUOTA_WARNING.to_owned(), id: None, data: json!({ "text": text }), transient: None }
 }
 
 /// Builds the part with what the user's page contained.

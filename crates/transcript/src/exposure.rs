@@ -2,7 +2,7 @@
 //! which it was read, so that later turns on any server know it and other branches are not
 //! affected.
 
-use agent::ExposureState;
+use agent::{ExposureState, is_provider_search};
 use contract::Exposure;
 use serde_json::{Value, json};
 use wire::message::DataPart;
@@ -25,7 +25,7 @@ fn data(exposure: &Exposure) -> Value {
 }
 
 /// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
-/// mark, since an interrupted reply has none.
+/// mark, since an interrupted reply has none; except those of its search for tools, which has found the agent's tools.
 pub fn for_branch<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> ExposureState {
     after(Exposure::default(), messages).into()
 }
@@ -41,7 +41,7 @@ pub fn after<'a>(before: Exposure, messages: impl IntoIterator<Item = &'a UiMess
                 named("untrusted")
             }
             UiPart::Tool(tool) if tool.provider_executed == Some(true) && tool.is_final() => {
-                Some(tool.tool_name.clone())
+                (!is_provider_search(&tool.tool_name)).then(|| tool.tool_name.clone())
             }
             UiPart::SourceUrl(_) | UiPart::SourceDocument(_) => Some(Exposure::WEB.to_owned()),
             _ => None,
@@ -98,4 +98,25 @@ pub fn mark(message: &mut UiMessage, exposure: &Exposure) {
 /// Returns the reason for an approval request, for the audit log.
 pub fn reason(private: &str, untrusted: &str) -> String {
     format!("it can send out private data (read by {private}) after text from outside (read by {untrusted})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_a_provider_count_without_a_mark() {
+        let check = |name: &str, expected: Option<&str>| {
+            let mut call = json!({ "type": format!("tool-{name}"), "toolCallId": "c", "state": "output-available" });
+            (call["input"], call["output"], call["providerExecuted"]) = (json!({}), 1.into(), true.into());
+            let message = json!({ "id": "m", "role": "assistant", "parts": [call] });
+            let message: UiMessage = serde_json::from_value(message).unwrap();
+            assert_eq!(for_branch([&message]).snapshot().untrusted.as_deref(), expected, "{name}");
+        };
+        check("web_search", Some("web_search"));
+        check("mcp.tool_search", Some("mcp.tool_search"));
+        // It has found the agent's own tools.
+        check("tool_search", None);
+        check("tool_search_tool_bm25", None);
+    }
 }

@@ -121,7 +121,8 @@ impl ChunkConverter {
             Event::Data { name, id, data } => {
                 let kind = format!("data-{name}");
                 // A remote agent chooses the names of its parts; those of the server are not for it.
-                let is_servers = kind == wire::WORKFLOW_RESULT || kind == wire::PROVIDER_OUTPUT;
+                let is_servers = [wire::WORKFLOW_RESULT, wire::PROVIDER_OUTPUT, wire::HANDED_OVER, wire::QUOTA_WARNING]
+                    .contains(&kind.as_str());
                 if !wire::is_private(&kind) && !wire::is_context(&kind) && !is_servers {
                     out.push(Chunk::Data(DataChunk { kind, id, data, transient: None }));
                 }

@@ -98,6 +98,19 @@ pub const MCP_APP: &str = "data-mcp-app";
 /// demanded it with the message before it. The model reads neither of the two.
 pub const COMPACTION: &str = "data-compaction";
 
+/// The name of the data part that shows that the user has handed the conversation over to another agent:
+/// `{from, to, text}`, where `text` is the line that is shown. Only the server adds it.
+pub const HANDED_OVER: &str = "data-handed-over";
+
+/// The name of the data part of an answer after which little of a quota of the user is left: `{text}`, in words. Only
+/// the server adds it.
+pub const QUOTA_WARNING: &str = "data-quota-warning";
+
+/// Returns the line that a part of the type [`HANDED_OVER`] shows.
+pub fn handed_over_line(part: &DataPart) -> Option<&str> {
+    part.data.get("text").and_then(serde_json::Value::as_str).filter(|_| part.kind == HANDED_OVER)
+}
+
 /// Returns whether parts of this type determine what a model reads of a conversation. Only the server
 /// adds them.
 pub fn is_context(kind: &str) -> bool {

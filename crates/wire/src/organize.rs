@@ -87,7 +87,7 @@ impl Folder {
 
 read_struct!(Folder { id: "id", name: "name", color: "color", count: "count" or default, settings: "settings" });
 
-/// The caller's folders, sorted by name.
+/// The caller's folders, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -39,11 +39,12 @@ pub(crate) struct EmbedQuery {
     host: String,
 }
 
-/// Forbids framing of every response that is not marked for it.
+/// Forbids framing of every response that is not marked for it, or says itself who may frame it.
 pub(crate) async fn forbid_frames(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if response.extensions().get::<AllowsFraming>().is_none() {
-        response.headers_mut().insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        let own = response.headers_mut().entry(header::X_FRAME_OPTIONS);
+        own.or_insert(HeaderValue::from_static("DENY"));
     }
     response
 }

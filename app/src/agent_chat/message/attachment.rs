@@ -10,14 +10,15 @@ use crate::workflows::WORKFLOWS;
 use wire::file::{is_shown_inline, stored_file_id};
 use wire::message::FilePart;
 use wire::{
-    CONTEXT_EDITS, CONTEXT_SUMMARY, MCP_APP, PROVIDER_OUTPUT, STANDING_APPROVAL, SUMMARY_FAILED, TOOL_QUESTION, UiPart,
-    WORKFLOW_RESULT, WORKFLOW_RUN,
+    CONTEXT_EDITS, CONTEXT_SUMMARY, HANDED_OVER, MCP_APP, PROVIDER_OUTPUT, QUOTA_WARNING, STANDING_APPROVAL,
+    SUMMARY_FAILED, TOOL_QUESTION, UiPart, WORKFLOW_RESULT, WORKFLOW_RUN,
 };
 
 /// A data part about a tool source that the agent could not reach: `{name, message}`.
 pub(in crate::agent_chat) const UNAVAILABLE: &str = "data-source-unavailable";
 /// The data parts that [`super::context_note`] shows.
-const CONTEXT_NOTES: [&str; 4] = [CONTEXT_EDITS, CONTEXT_SUMMARY, SUMMARY_FAILED, UNAVAILABLE];
+const CONTEXT_NOTES: [&str; 6] =
+    [CONTEXT_EDITS, CONTEXT_SUMMARY, SUMMARY_FAILED, HANDED_OVER, QUOTA_WARNING, UNAVAILABLE];
 
 /// The view of a part other than text, reasoning or a tool call. Sources are shown below the
 /// answer, see `sources.rs`. Steps, other data parts and unknown parts have no view.

@@ -1,5 +1,6 @@
 //! Lines about what the model read for an answer: summaries of earlier messages, content that the
-//! provider cleared, and tool sources that the agent could not reach.
+//! provider cleared, and tool sources that the agent could not reach. Also the lines about a change of
+//! the agent, and about a quota of which little is left.
 
 use super::attachment::UNAVAILABLE;
 use super::notice::notice;
@@ -9,12 +10,15 @@ use crate::prelude::*;
 use crate::texts::{Text, group_digits, t};
 use crate::ui::icons::Shape;
 use serde_json::Value;
-use wire::{CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, DataPart, SUMMARY_FAILED};
+use wire::{CONTEXT_EDITS, CONTEXT_SUMMARY, ContextEdit, DataPart, HANDED_OVER, QUOTA_WARNING, SUMMARY_FAILED};
 
 /// The lines of a part.
 pub(in crate::agent_chat) fn context_note(part: &DataPart) -> AnyView {
     match part.kind.as_str() {
         CONTEXT_SUMMARY => summary_line(expect_context::<Session>(), &part.data),
+        HANDED_OVER | QUOTA_WARNING => {
+            quiet(part.data.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())
+        }
         SUMMARY_FAILED => quiet(t(Text::SummaryFailed).to_owned()),
         UNAVAILABLE => unavailable_notice(&part.data),
         CONTEXT_EDITS => context_edit_notices(&part.data),

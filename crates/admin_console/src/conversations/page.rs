@@ -19,7 +19,8 @@ use wire::api::ConversationView;
 use wire::change::Rating;
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::{
-    CONTEXT_EDITS, ContextEdit, EndReason, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, locale,
+    CONTEXT_EDITS, ContextEdit, EndReason, HANDED_OVER, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart,
+    handed_over_line, locale,
 };
 
 /// The maximum length of a call's arguments or result, in characters; the export contains them in
@@ -134,6 +135,9 @@ fn part_view(part: &UiPart) -> AnyView {
             let line = |edit: ContextEdit| edit.said(locale::Text::english, |count| number(count as f64));
             let lines = ContextEdit::all_of(&data.data).into_iter().map(line);
             lines.map(|line| view! { <p class="cw-account-note">{line}</p> }).collect_view().into_any()
+        }
+        UiPart::Data(data) if data.kind == HANDED_OVER => {
+            view! { <p class="cw-account-note">{handed_over_line(data).map(prose)}</p> }.into_any()
         }
         UiPart::Data(data) => ProviderOutput::of(data).map(output_view).into_any(),
         _ => ().into_any(),

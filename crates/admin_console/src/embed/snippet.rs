@@ -5,6 +5,11 @@ use web::admin::filters::{Choice, non_empty};
 
 /// The most characters of a value.
 const MAX_CHARS: usize = 300;
+/// The most characters of a colour.
+const MAX_COLOUR: usize = 120;
+/// The functions that a colour may have; the same are in `public/assets/embed-frame.js`.
+const COLOUR_FUNCTIONS: [&str; 12] =
+    ["rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark"];
 
 /// The query of the embed page and of its preview. Empty fields are not set.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -144,8 +149,20 @@ fn is_valid(name: &str, value: &str) -> bool {
             "label" => true,
             "radius" => is_length(value),
             "font" => has_only(" ,.-_\"'"),
-            _ => has_only(" #.,%()/+-") && !["url(", "var(", "env("].iter().any(|not| value.contains(not)),
+            _ => has_only(" #.,%()/+-") && value.len() <= MAX_COLOUR && has_colour_functions(value),
         }
+}
+
+/// Returns whether a text has no functions but those of colours, each with both parentheses.
+fn has_colour_functions(text: &str) -> bool {
+    let mut before: Vec<_> = text.split('(').map(str::trim_end).collect();
+    // After the last one there is no function.
+    before.pop();
+    let is_known = |text: &str| {
+        let name = text.rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '-').next().unwrap_or_default();
+        COLOUR_FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name))
+    };
+    text.matches(')').count() == before.len() && before.into_iter().all(is_known)
 }
 
 /// Returns whether a text is a length with at most two digits before the point.
@@ -218,6 +235,12 @@ mod tests {
         };
         check("accent", "url(https://example.com)");
         check("background", "var(--x)");
+        check("background", "URL(//example.com)");
+        check("accent", "light-dark(red, image-set(x))");
+        check("accent", "rgb(1 2 3");
+        check("accent", "(red)");
+        check("accent", "ä(red)");
+        check("accent", &"a".repeat(MAX_COLOUR + 1));
         check("text", "red; color: blue");
         check("radius", "100px");
         check("radius", "5");

@@ -140,7 +140,7 @@ pub(crate) fn for_provider(settings: &RunSettings, spec: ToolSpec) -> ToolSpec {
 }
 
 /// Returns whether a tool of a provider is its search for tools.
-pub(crate) fn is_provider_search(name: &str) -> bool {
+pub fn is_provider_search(name: &str) -> bool {
     name == TOOL_SEARCH || name.starts_with("tool_search_tool")
 }
 

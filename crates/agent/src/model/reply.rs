@@ -159,7 +159,14 @@ struct ReplyReader<'a> {
 
 impl ReplyReader<'_> {
     async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
-        if let Part::ToolInputStart { id, .. } | Part::ToolInputDelta { id, .. } | Part::ToolCall { id, .. } = &part {
+        let assigned = match &part {
+            // A call of the bridge gets its id once it is complete, and its arguments come in many parts.
+            Part::ToolInputStart { name, .. } if self.offer.is_bridge(name) => None,
+            Part::ToolInputDelta { id, .. } if self.bridged.contains(id) => None,
+            Part::ToolInputStart { id, .. } | Part::ToolInputDelta { id, .. } | Part::ToolCall { id, .. } => Some(id),
+            _ => None,
+        };
+        if let Some(id) = assigned {
             self.ids.prepare(id).await;
         }
         let part = match part {

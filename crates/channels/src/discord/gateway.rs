@@ -122,7 +122,7 @@ impl Gateway {
                         return Ok(event);
                     }
                 }
-                Received::Sign => {}
+                Received::Binary(_) | Received::Sign => {}
                 Received::Closed(code) => return closed(code),
             }
         }
@@ -188,7 +188,7 @@ async fn hello(socket: &mut WebSocket) -> Result<Duration, ApiError> {
                     .map(|hello| Duration::from_millis(hello.heartbeat_interval).clamp(least, most))
                     .ok_or_else(|| unavailable("the connection does not begin as one of Discord"));
             }
-            Received::Sign => {}
+            Received::Binary(_) | Received::Sign => {}
             Received::Closed(code) => return closed(code).and(Err(unavailable("the connection ended at once"))),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::card::{card, whispered_card};
 use super::failure::{failure, is_gone, is_of_card};
-use super::types::{ApiStatus, BotInfo, SentMessage, TenantToken, Uploaded, UserInfo, WithData};
+use super::types::{ApiStatus, BotInfo, Endpoint, SentMessage, TenantToken, Uploaded, UserInfo, WithData};
 use crate::markdown::Rendered;
 use crate::messenger::{
     ApiError, BotAccount, Button, ChatPlace, OutgoingFile, Pace, Refusal, Site, authorization, get_file, multipart,
@@ -10,7 +10,7 @@ use crate::messenger::{
 };
 use crate::section::Feishu;
 use egress::EgressResponse;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -36,11 +36,12 @@ const MESSAGES: &str = "open-apis/im/v1/messages";
 /// A bot.
 #[derive(Clone)]
 pub(crate) struct FeishuBot {
-    site: Site,
+    pub(super) site: Site,
     app_id: String,
     app_secret: String,
     /// A hash of the credentials with which the access token is requested.
     token_key: String,
+    has_long_connection: bool,
     pace: Pace,
 }
 
@@ -68,11 +69,32 @@ impl FeishuBot {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         let (app_id, app_secret) = (settings.app_id.clone(), settings.app_secret.expose().to_owned());
         let token_key = crate::ids::hash_code(&format!("{} {app_id} {app_secret}", settings.base_url));
-        Ok(Self { site, app_id, app_secret, token_key, pace })
+        let has_long_connection = settings.long_connection;
+        Ok(Self { site, app_id, app_secret, token_key, has_long_connection, pace })
     }
 
     pub(crate) fn pace(&self) -> &Pace {
         &self.pace
+    }
+
+    pub(crate) fn app_id(&self) -> &str {
+        &self.app_id
+    }
+
+    /// Returns whether messages come over a long connection.
+    pub(crate) fn has_long_connection(&self) -> bool {
+        self.has_long_connection
+    }
+
+    /// Returns the address of a long connection, which works once.
+    pub(super) async fn endpoint(&self) -> Result<Endpoint, ApiError> {
+        let url = self.site.url("callback/ws/endpoint")?;
+        let body = json!({ "AppID": self.app_id, "AppSecret": self.app_secret }).to_string().into_bytes();
+        // The SDKs always send this language; nothing says how a request without one is treated.
+        let locale = (HeaderName::from_static("locale"), HeaderValue::from_static("zh"));
+        let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, JSON), locale]);
+        let WithData { data } = read(&self.site.send((Method::POST, url), headers, body, TIMEOUT).await?)?;
+        Ok(data)
     }
 
     /// Returns the bot's own account.

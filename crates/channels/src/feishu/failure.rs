@@ -23,6 +23,8 @@ const BLOCKED: [i64; 7] = [230_002, 230_013, 230_018, 230_029, 230_035, 230_053,
 const GONE: [i64; 2] = [230_011, 230_110];
 /// The words by which [`is_gone`] knows the error.
 const GONE_WORDS: &str = "the message is gone";
+/// Codes of a service that is busy or broken.
+const BUSY: [i64; 2] = [1, 1_000_040_343];
 /// The code of a card that cannot be made of what was sent.
 const CARD: i64 = 230_099;
 
@@ -42,7 +44,7 @@ pub(super) fn failure(response: &EgressResponse) -> ApiError {
     let refusal = match code {
         _ if status == 429 || WAIT.contains(&code) => return ApiError::Wait(wait_time(response)),
         _ if GONE.contains(&code) => return ApiError::refused(GONE_WORDS),
-        _ if status >= 500 => return ApiError::Unavailable(description),
+        _ if status >= 500 || BUSY.contains(&code) => return ApiError::Unavailable(description),
         _ if TOKEN.contains(&code) => Refusal::Token,
         _ if BLOCKED.contains(&code) => Refusal::Blocked,
         _ => Refusal::Other,

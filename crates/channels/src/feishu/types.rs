@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use std::time::Duration;
 
 /// The fields of all responses. The code of a success is 0.
 #[derive(Debug, Deserialize)]
@@ -62,6 +63,47 @@ pub(super) struct UserInfo {
 pub(super) struct User {
     #[serde(default)]
     pub(super) name: String,
+}
+
+/// `callback/ws/endpoint`
+#[derive(Deserialize)]
+pub(super) struct Endpoint {
+    /// The address of a long connection, with a ticket.
+    #[serde(rename = "URL")]
+    pub(super) url: String,
+    #[serde(rename = "ClientConfig")]
+    pub(super) config: Option<ClientConfig>,
+}
+
+/// How a long connection is to be used. Times are in seconds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct ClientConfig {
+    ping_interval: i64,
+    reconnect_nonce: i64,
+}
+
+impl Default for ClientConfig {
+    /// The values of the SDKs, for as long as Feishu has sent none.
+    fn default() -> Self {
+        Self { ping_interval: 120, reconnect_nonce: 30 }
+    }
+}
+
+impl ClientConfig {
+    /// Returns the time between two pings.
+    pub(super) fn ping_interval(&self) -> Duration {
+        seconds(self.ping_interval)
+    }
+
+    /// Returns the longest delay before another connection is opened.
+    pub(super) fn max_delay(&self) -> Duration {
+        seconds(self.reconnect_nonce)
+    }
+}
+
+fn seconds(number: i64) -> Duration {
+    Duration::from_secs(u64::try_from(number).unwrap_or(0))
 }
 
 /// Something that has happened, after it was decrypted.

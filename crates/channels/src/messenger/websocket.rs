@@ -1,6 +1,7 @@
 //! A WebSocket over a connection that `egress` has opened, so that its address is checked as that of every request.
 
 use super::ApiError;
+use bytes::Bytes;
 use egress::Egress;
 use futures::{SinkExt, StreamExt};
 use http::{HeaderMap, HeaderValue, StatusCode, Version, header};
@@ -25,7 +26,8 @@ pub(crate) struct WebSocket {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Text(String),
-    /// A ping, or another message that has no text. It shows that the other side is there.
+    Binary(Bytes),
+    /// A ping, or another message that has no content. It shows that the other side is there.
     Sign,
     /// The connection has ended, with the code that the other side gives.
     Closed(Option<u16>),
@@ -56,10 +58,9 @@ impl WebSocket {
     pub(crate) async fn receive(&mut self) -> Result<Received, ApiError> {
         match self.stream.next().await {
             Some(Ok(Message::Text(text))) => Ok(Received::Text(text.as_str().to_owned())),
+            Some(Ok(Message::Binary(bytes))) => Ok(Received::Binary(bytes)),
             // Pings are answered by the library.
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {
-                Ok(Received::Sign)
-            }
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(Received::Sign),
             Some(Ok(Message::Close(frame))) => Ok(Received::Closed(frame.map(|frame| frame.code.into()))),
             None => Ok(Received::Closed(None)),
             Some(Err(error)) => Err(unavailable(&format!("the connection broke: {error}"))),
@@ -69,6 +70,11 @@ impl WebSocket {
     /// Sends a text.
     pub(crate) async fn send(&mut self, text: String) -> Result<(), ApiError> {
         self.send_message(Message::Text(text.into())).await
+    }
+
+    /// Sends bytes.
+    pub(crate) async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<(), ApiError> {
+        self.send_message(Message::Binary(bytes.into())).await
     }
 
     /// Sends a ping, which the other side answers.

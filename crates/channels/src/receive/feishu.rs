@@ -22,8 +22,9 @@ pub(super) async fn receive(
     body: Body,
 ) -> Result<Json<EventResponse>, HttpError> {
     let config = receiver.context.current.config();
-    let Some((_, Settings::Feishu(settings))) = find(&config, &channel_id) else {
-        return Err(UserError::not_found().into());
+    let settings = match find(&config, &channel_id) {
+        Some((_, Settings::Feishu(settings))) if settings.encrypt_key.is_some() => settings,
+        _ => return Err(UserError::not_found().into()),
     };
     let body = read_body(body).await?;
     match open(&headers, &body, settings, now_millis() / 1_000) {

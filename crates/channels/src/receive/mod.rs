@@ -8,6 +8,7 @@ pub(crate) mod events;
 mod failed_mails;
 mod feishu;
 pub(crate) mod linking;
+mod long_connection;
 mod reply;
 mod slack;
 mod sort;
@@ -168,6 +169,7 @@ impl Receiver {
         match &session.bot {
             Bot::Telegram(bot) => session.poll(job, bot, pause).await,
             Bot::Slack(bot) if bot.has_socket() => session.read_socket(job, bot, pause).await,
+            Bot::Feishu(bot) if bot.has_long_connection() => session.read_long_connection(job, bot, pause).await,
             Bot::Email(bot) => session.read_mailbox(job, bot, pause).await,
             Bot::Discord(bot) => session.read_gateway(job, bot, pause).await,
             // Their messages come over HTTP.

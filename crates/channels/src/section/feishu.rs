@@ -4,8 +4,8 @@ use config::{ConnectionProperties, PathStep, SecretText, SectionProblems};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// An app of Feishu or Lark with a bot, which receives messages over HTTP: Feishu sends encrypted and signed events to
-/// `/api/channels/{channel}/feishu`.
+/// An app of Feishu or Lark with a bot, which receives messages over a long connection (`longConnection`) or over HTTP
+/// (`encryptKey`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Feishu {
@@ -14,9 +14,14 @@ pub(crate) struct Feishu {
     pub(crate) app_id: String,
     /// The *App Secret*, best as `{ _secret: NAME_OF_A_VARIABLE }`.
     pub(crate) app_secret: SecretText,
-    /// The *Encrypt Key* of the app, with which its events are encrypted and signed.
-    pub(crate) encrypt_key: SecretText,
-    /// The *Verification Token* of the app. With it, events with another one are refused.
+    /// Receives messages over a long connection: the server opens it to Feishu, and needs no public address.
+    #[serde(default)]
+    pub(crate) long_connection: bool,
+    /// The *Encrypt Key* of the app, with which the events are encrypted and signed that Feishu sends to
+    /// `/api/channels/{channel}/feishu`.
+    #[serde(default)]
+    pub(crate) encrypt_key: Option<SecretText>,
+    /// The *Verification Token* of the app. With it, events over HTTP with another one are refused.
     #[serde(default)]
     pub(crate) verification_token: Option<SecretText>,
     /// The base URL of the API: `https://open.feishu.cn`, which is the default, or `https://open.larksuite.com` for Lark.
@@ -51,9 +56,17 @@ impl ConnectionProperties for Feishu {
             let help = "open.feishu.cn/app shows it under Credentials & Basic Info";
             error("appSecret", "this is not the secret of an app", help);
         }
-        if self.encrypt_key.expose().len() < MIN_KEY {
+        if self.encrypt_key.as_ref().is_some_and(|key| key.expose().len() < MIN_KEY) {
             let help = "open.feishu.cn/app makes one under Events & Callbacks, Encryption Strategy";
             error("encryptKey", "this key is too short to protect events", help);
+        }
+        if self.encrypt_key.is_none() && self.verification_token.is_some() {
+            let help = "add `encryptKey`, or leave it out: over a long connection, events have no such check";
+            error("verificationToken", "it checks events over HTTP, which need `encryptKey`", help);
+        }
+        if self.encrypt_key.is_none() && !self.long_connection {
+            let help = "add `longConnection: true`, or `encryptKey` for events over HTTP".to_owned();
+            problems.error(&[], "messages cannot be received", Some(help));
         }
         let words = ("messages", "https://feishu.example.com");
         problems.check_base_url(&[PathStep::Key("baseURL")], &self.base_url, self.allow_private, words);

@@ -65,7 +65,7 @@ impl Socket {
                         return Ok(event);
                     }
                 }
-                Received::Sign => {}
+                Received::Binary(_) | Received::Sign => {}
                 Received::Closed(_) => return Ok(SocketEvent::Refresh),
             }
         }

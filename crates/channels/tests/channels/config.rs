@@ -130,6 +130,16 @@ fn feishu_connections_are_checked() {
     assert_eq!(check_bot(&feishu(good), GOOD), "");
     let all = format!("{good}, verificationToken: v, baseURL: \"https://open.larksuite.com\", allowPrivate: false");
     assert_eq!(check_bot(&feishu(&all), GOOD), "");
+    assert_eq!(check_bot(&feishu("appId: cli_a1b2, appSecret: s, longConnection: true"), GOOD), "");
+    assert_eq!(check_bot(&feishu(&format!("{good}, longConnection: true")), GOOD), "");
+    assert_snapshot!(check_bot(&feishu("appId: cli_a1b2, appSecret: s"), GOOD), @r"
+    chatwright.yaml:3:40: error: messages cannot be received
+       = help: add `longConnection: true`, or `encryptKey` for events over HTTP
+    ");
+    assert_snapshot!(check_bot(&feishu("appId: cli_a1b2, appSecret: s, longConnection: true, verificationToken: v"), GOOD), @r"
+    chatwright.yaml:3:114: error: it checks events over HTTP, which need `encryptKey`
+       = help: add `encryptKey`, or leave it out: over a long connection, events have no such check
+    ");
     assert_snapshot!(check_bot(&feishu("appId: app_1, appSecret: \"a b\", encryptKey: short, baseURL: \"http://a.test\""), GOOD), @r"
     chatwright.yaml:3:49: error: this is not the id of an app
        = help: it begins with `cli_`; open.feishu.cn/app shows it under Credentials & Basic Info

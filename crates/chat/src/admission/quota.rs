@@ -70,7 +70,7 @@ impl Inner {
     ) -> Result<QuotaPass> {
         let quotas = self.agents.quotas(caller);
         let is_counted = is_message && quotas.iter().any(|quota| quota.messages.is_some());
-        let pass = if is_counted { self.quota_locks.lock(&caller.user_id).await } else { QuotaPass::UNLIMITED };
+        let mut pass = if is_counted { self.quota_locks.lock(&caller.user_id).await } else { QuotaPass::UNLIMITED };
         for quota in quotas {
             if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
                 return Err(errors::unknown_price(model).into());
@@ -78,6 +78,9 @@ impl Inner {
             let (used, next) = self.used_in(&caller.user_id, quota.period).await?;
             if let Some(what) = exceeded(&quota, &used, is_message) {
                 return Err(used_up(quota.period, &what, next, self.clock.now()).into());
+            }
+            if let Some(what) = nearly_exceeded(&quota, &used).filter(|_| is_message && pass.warning.is_none()) {
+                pass.warning = Some(warning(quota.period, &what, next));
             }
         }
         Ok(pass)
@@ -94,6 +97,22 @@ fn exceeded(quota: &Quota, used: &UsageTotals, is_message: bool) -> Option<Strin
         Some(format!("{tokens:.0} of {most} tokens"))
     } else {
         let most = quota.cost_usd.filter(|most| used.cost_usd >= *most);
+        most.map(|most| format!("${:.2} of ${most:.2}", used.cost_usd))
+    }
+}
+
+/// Returns what is nearly used up once a message is counted that is about to be sent, in words: "19 of 20 messages". At
+/// most a tenth is left, or one message.
+fn nearly_exceeded(quota: &Quota, used: &UsageTotals) -> Option<String> {
+    const NEAR: f64 = 0.9;
+    let messages = u64::try_from(used.messages).unwrap_or_default() + 1;
+    let tokens = used.input_tokens + used.output_tokens;
+    if let Some(most) = quota.messages.filter(|most| most.saturating_sub(messages) <= (most / 10).max(1)) {
+        Some(format!("{messages} of {most} messages"))
+    } else if let Some(most) = quota.tokens.filter(|most| tokens >= NEAR * *most as f64) {
+        Some(format!("{tokens:.0} of {most} tokens"))
+    } else {
+        let most = quota.cost_usd.filter(|most| used.cost_usd >= NEAR * most);
         most.map(|most| format!("${:.2} of ${most:.2}", used.cost_usd))
     }
 }
@@ -130,16 +149,26 @@ pub fn quota_span(span: QuotaPeriod, now: i64) -> (i64, i64) {
     }
 }
 
+/// Returns a time in words.
+fn time(at: i64) -> String {
+    let when = Timestamp::from_millisecond(at).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
+    when.unwrap_or_else(|_| "tomorrow".to_owned())
+}
+
+fn warning(span: QuotaPeriod, what: &str, next: i64) -> String {
+    let in_span = match span {
+        QuotaPeriod::Day => "today",
+        QuotaPeriod::Month => "this month",
+    };
+    format!("You have used {what} for {in_span}. The next period begins on {}.", time(next))
+}
+
 fn used_up(span: QuotaPeriod, what: &str, next: i64, now: i64) -> UserError {
-    let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
     let (in_span, reason) = match span {
         QuotaPeriod::Day => ("today", ErrorReason::QuotaDay),
         QuotaPeriod::Month => ("this month", ErrorReason::QuotaMonth),
     };
-    let message = format!(
-        "You have used {what} for {in_span}. You can continue from {}.",
-        when.unwrap_or_else(|_| "tomorrow".to_owned())
-    );
+    let message = format!("You have used {what} for {in_span}. You can continue from {}.", time(next));
     let retry_after = u32::try_from((next - now) / 1_000).unwrap_or(u32::MAX).max(1);
     UserError { retry_after: Some(retry_after), ..UserError::new(ErrorCode::RateLimited, message).because(reason) }
 }
@@ -185,6 +214,35 @@ mod tests {
         check(Quota { tokens: Some(100), ..none() }, false, Some("100 of 100 tokens"));
         check(Quota { cost_usd: Some(0.5), ..none() }, false, Some("$0.50 of $0.50"));
         check(Quota { messages: Some(0), ..none() }, true, Some("3 of 0 messages"));
+    }
+
+    #[test]
+    fn warning_begins_at_a_tenth_and_at_the_last_message() {
+        let none = || Quota::per(QuotaPeriod::Day);
+        let check = |quota: Quota, messages: i64, expected: Option<&str>| {
+            let used = UsageTotals {
+                messages,
+                input_tokens: 60.0,
+                output_tokens: 30.0,
+                cost_usd: 0.9,
+                ..UsageTotals::default()
+            };
+            assert_eq!(nearly_exceeded(&quota, &used).as_deref(), expected, "{quota:?}, {messages}");
+        };
+        let messages = |most: u64| Quota { messages: Some(most), ..none() };
+        check(none(), 100, None);
+        check(messages(200), 178, None);
+        check(messages(200), 179, Some("180 of 200 messages"));
+        check(messages(5), 2, None);
+        check(messages(5), 3, Some("4 of 5 messages"));
+        check(messages(1), 0, Some("1 of 1 messages"));
+        check(Quota { tokens: Some(101), cost_usd: Some(1.01), ..none() }, 0, None);
+        check(Quota { tokens: Some(100), ..none() }, 0, Some("90 of 100 tokens"));
+        check(Quota { cost_usd: Some(1.0), ..none() }, 0, Some("$0.90 of $1.00"));
+        assert_eq!(
+            warning(QuotaPeriod::Month, "19 of 20 messages", at("2026-12-01T00:00:00Z")),
+            "You have used 19 of 20 messages for this month. The next period begins on 1 December 2026, 00:00 UTC."
+        );
     }
 
     #[test]

@@ -16,18 +16,20 @@ pub(crate) struct QuotaLocks(Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>
 pub(crate) struct QuotaPass {
     /// `None` if nothing limits the number of messages.
     _lock: Option<OwnedMutexGuard<()>>,
+    /// What the user reads with the answer, if little of a quota is left after the message.
+    pub(crate) warning: Option<String>,
 }
 
 impl QuotaPass {
     /// A pass of a user whose messages are not limited by number.
-    pub(crate) const UNLIMITED: Self = Self { _lock: None };
+    pub(crate) const UNLIMITED: Self = Self { _lock: None, warning: None };
 }
 
 impl QuotaLocks {
     /// Waits until no other message of the user is between its check and its count.
     pub(crate) async fn lock(&self, user_id: &str) -> QuotaPass {
         let lock = self.of_user(user_id).lock_owned().await;
-        QuotaPass { _lock: Some(lock) }
+        QuotaPass { _lock: Some(lock), ..QuotaPass::UNLIMITED }
     }
 
     fn of_user(&self, user_id: &str) -> Arc<tokio::sync::Mutex<()>> {

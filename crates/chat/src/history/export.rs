@@ -5,13 +5,14 @@ use crate::history::private::strip_private;
 use crate::{Caller, Chat, Inner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
 use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::{
-    Approval, EndReason, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart, UserError, WORKFLOW_RESULT,
+    Approval, DataPart, EndReason, HANDED_OVER, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart,
+    UserError, WORKFLOW_RESULT,
 };
 
 /// The format identifier in the JSON.
@@ -153,6 +154,7 @@ fn paragraph(part: &UiPart, cited: &[CitedSource], noted: usize) -> Option<Strin
             Some(format!("*{}: {}*", text_with_code_points(&tool.tool_name, TextKind::Value), outcome(tool)))
         }
         UiPart::Data(data) if data.kind == WORKFLOW_RESULT => Some(workflow_result(&data.data)),
+        UiPart::Data(data) if data.kind == HANDED_OVER => handed_over(data),
         UiPart::Data(data) => ProviderOutput::of(data).map(provider_output),
         _ => None,
     }
@@ -165,6 +167,11 @@ fn provider_output(output: ProviderOutput<'_>) -> String {
     // An imported file can name any provider.
     let [name, provider] = [output.name, output.provider].map(|text| text_with_code_points(text, TextKind::Value));
     format!("*{name} ({provider})*\n\n```json\n{json}\n```")
+}
+
+/// Returns the line about a change of the agent.
+fn handed_over(part: &DataPart) -> Option<String> {
+    wire::handed_over_line(part).map(|line| format!("*{}*", text_with_code_points(line, TextKind::Prose)))
 }
 
 /// Returns the end of a workflow's run, with its output.
@@ -222,13 +229,15 @@ pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     }
     message.parts.retain(|part| match part {
         UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_) => true,
-        UiPart::Data(data) => data.kind == WORKFLOW_RESULT,
+        UiPart::Data(data) => [WORKFLOW_RESULT, HANDED_OVER].contains(&data.kind.as_str()),
         _ => false,
     });
     for part in &mut message.parts {
-        if let UiPart::Data(data) = part {
-            // Which workflow has ended, and how.
-            data.data = json!({ "workflow": data.data.get("workflow"), "state": data.data.get("state") });
+        if let UiPart::Data(data) = part
+            && let Some(fields) = data.data.as_object_mut()
+        {
+            // Which workflow has ended, and how; the line about a change of the agent.
+            fields.retain(|name, _| ["workflow", "state", "text"].contains(&name.as_str()));
         }
         if let UiPart::Tool(tool) = part {
             let approval = tool.is_passed_over().then(|| Approval { passed_over: Some(true), ..Approval::new("") });
@@ -242,6 +251,7 @@ pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
 mod tests {
     use super::*;
     use insta::assert_snapshot;
+    use serde_json::json;
 
     #[test]
     fn conversation_is_exported_as_markdown() {

@@ -3,6 +3,7 @@
 use crate::errors::Result;
 use crate::ids::{check_id, new_id};
 use crate::{Caller, Chat, Inner, errors};
+use std::collections::HashSet;
 use store::{RunsToStop, SearchCursor, StoreError};
 use wire::api::ConversationSummary;
 use wire::organize::{ConversationChange, Folder, FolderList, MAX_TITLE, SearchHitList};
@@ -37,7 +38,7 @@ impl Chat {
         Ok(self.inner.delete(caller, id).await?)
     }
 
-    /// Returns the caller's folders, sorted by name.
+    /// Returns the caller's folders: in the order of the caller, and new ones before them, by name.
     ///
     /// # Errors
     /// 503 if the store fails.
@@ -59,6 +60,14 @@ impl Chat {
     /// 404 for a folder that the caller does not own, 422 for an invalid name.
     pub async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
         Ok(self.inner.rename_folder(caller, id, name).await?)
+    }
+
+    /// Sets the order of the caller's folders; those that are not named come before them, by name.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own, 422 for more ids than there can be folders, or one twice.
+    pub async fn order_folders(&self, caller: &Caller, ids: Vec<String>) -> Result<(), UserError> {
+        Ok(self.inner.order_folders(caller, ids).await?)
     }
 
     /// Deletes a folder and keeps its conversations.
@@ -166,6 +175,15 @@ impl Inner {
     async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<()> {
         let name = folder_name(name)?;
         found(self.store.rename_folder(&caller.user_id, id, &name).await?)
+    }
+
+    /// See [`Chat::order_folders`].
+    async fn order_folders(&self, caller: &Caller, ids: Vec<String>) -> Result<()> {
+        let different: HashSet<_> = ids.iter().collect();
+        if ids.len() > store::MAX_FOLDERS as usize || different.len() < ids.len() {
+            return Err(UserError::invalid("/ids", "Each folder is named once at most.").into());
+        }
+        Ok(self.store.order_folders(&caller.user_id, ids).await?)
     }
 
     /// See [`Chat::delete_folder`].

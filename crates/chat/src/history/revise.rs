@@ -73,7 +73,7 @@ impl Inner {
         let messages = self.store.messages(&caller.user_id, id).await?;
         let gone = tree.subtree(&message_id);
         let gone = messages.into_iter().filter(|stored| gone.contains(stored.id.as_str()));
-        let (update, audit) = self.close(caller, conversation, gone).await?;
+        let (update, audit) = self.close(caller, conversation, gone, DELETED).await?;
         let deletion = Some(Deletion::Delete { message_id, now: crate::now() });
         self.set_branch(caller, id, SetBranch { head, deletion, update, audit }).await
     }
@@ -119,12 +119,13 @@ impl Inner {
     }
 
     /// Closes what waits for the user in these messages. Returns the changed messages and the audit
-    /// entries of the calls that end.
-    async fn close(
+    /// entries of the calls that end, for which `why` is the reason.
+    pub(crate) async fn close(
         &self,
         caller: &Caller,
         conversation: &Conversation,
         messages: impl Iterator<Item = StoredMessage>,
+        why: &str,
     ) -> Result<(Vec<UiMessage>, Vec<AuditEntry>)> {
         let id = &conversation.summary.id;
         let (mut update, mut audit) = (Vec::new(), Vec::new());
@@ -137,7 +138,7 @@ impl Inner {
                 message_id: message.id.clone(),
                 run_id: run_id.unwrap_or_default(),
             };
-            audit.extend(audit::passed_over(&subject, &message, DELETED));
+            audit.extend(audit::passed_over(&subject, &message, why));
             pending_calls::supersede(&mut message);
             update.push(message);
         }

@@ -59,6 +59,7 @@ impl RunClose {
             (Some(pending), None) => parts.extend(pending.part().await),
             (None, _) => {}
         }
+        parts.extend(sink.quota_warning.take().map(|text| chunks::quota_warning(&text)));
         let mut close = Self { parts, ..Self::from_outcome(outcome, settings, sink) };
         close.metadata.context_used = sink.context.map(|size| size.used);
         close.metadata.context_parts = sink.context.and_then(|size| serde_json::to_value(context::parts(&size)).ok());

@@ -43,6 +43,8 @@ pub(crate) struct RunStart {
     pub(crate) seen: ExposureState,
     /// The usage of the turn before it waited for the user.
     pub(crate) earlier: TurnUsage,
+    /// What the user reads with the answer about their quotas.
+    pub(crate) quota_warning: Option<String>,
     /// The trace of the request that started the run.
     pub(crate) trace: Option<Trace>,
 }
@@ -69,6 +71,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
         let (hooks, title) = (start.hooks.take(), start.title.take());
         let mut sink = RunSink::new(&chat, run.clone(), subject.clone(), recorder.clone(), hooks, title);
+        sink.quota_warning = start.quota_warning.take();
         let agent = start.agent.clone();
         let driven = AssertUnwindSafe(async {
             let outcome = drive(start, &mut sink).await;

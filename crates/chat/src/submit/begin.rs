@@ -125,6 +125,7 @@ impl Inner {
                         grants: Arc::new(grants),
                         seen: ExposureState::from(seen),
                         earlier: plan.earlier,
+                        quota_warning: plan.quota_warning,
                         trace: telemetry::current_trace(),
                     },
                     permit,

@@ -64,6 +64,15 @@ impl Branch {
         }
     }
 
+    /// As [`Branch::into_whole`], on a thread that may block if there is much to decode.
+    pub(crate) async fn decode_whole(self) -> Result<Vec<StoredMessage>, StoreError> {
+        let covered = self.covered.iter().flat_map(|covered| &covered.messages);
+        if covered.map(EncodedMessage::size).sum::<usize>() < LONG {
+            return Ok(self.into_whole());
+        }
+        tokio::task::spawn_blocking(move || self.into_whole()).await.map_err(|_| StoreError::Closed)
+    }
+
     /// Returns whether the branch has a message with this id.
     pub(crate) fn has(&self, id: &str) -> bool {
         let mut covered = self.covered.iter().flat_map(|covered| &covered.messages);

@@ -10,6 +10,7 @@ pub(crate) mod conversation_locks;
 pub(crate) mod deliver;
 pub(crate) mod expiry;
 pub(crate) mod frontend;
+pub(crate) mod hand_over;
 pub(crate) mod metadata;
 pub(crate) mod model_choice;
 pub(crate) mod origin;

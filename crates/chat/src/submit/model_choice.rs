@@ -60,11 +60,12 @@ pub(super) fn complete(
     options.thinking.get_or_insert(thought && can_think);
 }
 
-/// Returns the newest messages of a branch, from the newest one that records a choice on.
-fn since_choice(branch: &[EncodedMessage], models: &[SelectableModel]) -> Vec<StoredMessage> {
+/// Returns the newest messages of a branch, from the newest one that records a choice on; the newest one if the user
+/// has no choice.
+pub(super) fn since_choice(branch: &[EncodedMessage], models: &[SelectableModel]) -> Vec<StoredMessage> {
     let mut newest = Vec::new();
     for message in branch.iter().rev().map(EncodedMessage::decode) {
-        let is_choice = choice(&message.message, models).is_some();
+        let is_choice = models.is_empty() || choice(&message.message, models).is_some();
         newest.push(message);
         if is_choice {
             break;

@@ -47,6 +47,8 @@ pub(crate) struct SubmissionPlan {
     pub(crate) earlier: TurnUsage,
     /// Set if the run summarises the history, because its newest message demands that.
     pub(crate) compaction: Option<Compaction>,
+    /// What the user reads with the answer about their quotas.
+    pub(crate) quota_warning: Option<String>,
 }
 
 impl SubmissionPlan {
@@ -67,6 +69,7 @@ impl SubmissionPlan {
             grants: Vec::new(),
             earlier: TurnUsage::default(),
             compaction: None,
+            quota_warning: None,
         }
     }
 

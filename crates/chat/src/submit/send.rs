@@ -96,12 +96,12 @@ impl Inner {
         };
         let (covered, branch) = match branch {
             // The messages before the repeated one may be covered.
-            Some(branch) if is_repeated => (None, Some(branch.into_whole())),
+            Some(branch) if is_repeated => (None, Some(branch.decode_whole().await?)),
             Some(Branch { covered, messages }) => (covered, Some(messages)),
             None => (None, None),
         };
         // A repeated message only joins its run.
-        let _pass = if is_repeated {
+        let mut pass = if is_repeated {
             QuotaPass::UNLIMITED
         } else {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
@@ -111,7 +111,8 @@ impl Inner {
             .plan(caller, &request, frontend.as_ref(), branch, &agent, &run_id)
             .await?
             .with_choice(&request.options);
-        let plan = SubmissionPlan { covered, ..plan };
+        // The pass itself is held until the message is stored.
+        let plan = SubmissionPlan { covered, quota_warning: pass.warning.take(), ..plan };
         if plan.is_waiting() {
             return self.keep_answers(caller, &request.conversation_id, plan).await;
         }

@@ -2,12 +2,12 @@
 //! feedback.
 
 use crate::audit::house::{self, TestChat, ada, answers, decide, message};
-use chat::Caller;
+use chat::{Caller, HandOver};
 use contract::testing::{Cue, text_reply, tool_call_reply};
 use futures::StreamExt;
 use insta::assert_snapshot;
 use std::fmt::Write;
-use wire::api::Submission;
+use wire::api::{SendRequest, Submission};
 use wire::change::{ChangeResult, Feedback, MessageChange, Rating};
 use wire::organize::ListFilter;
 use wire::{ErrorCode, Role, UiMessage, UserError};
@@ -236,4 +236,25 @@ async fn changes_by_other_users_are_rejected() {
     assert_eq!(test.shown("c1").await, before);
     assert_eq!(test.chat.conversation(&ada(), "c1").await.unwrap().feedback.len(), 1);
     assert!(test.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
+}
+
+/// Neither what waits in another branch nor an interrupted call goes on with the tools of the new agent.
+#[tokio::test]
+async fn hand_over_closes_what_waits_in_other_branches() {
+    let test = TestChat::open(vec![text_reply("one"), tool_call_reply(&[("a", "pay", "{}")])]).await;
+    test.say("m1").await;
+    let first = test.newest().await;
+    test.ask(AGAIN).await;
+    let second = test.newest().await;
+    test.change(switch(&first)).await.unwrap();
+    let to = HandOver { agent_id: "other".to_owned(), page_id: "p".to_owned() };
+    test.chat.hand_over(&ada(), "c1", to, |_| "Handed over".to_owned()).await.unwrap();
+    test.change(switch(&second)).await.unwrap();
+    let decision = house::request(answers(vec![decide("a", true)]));
+    let refused = test.chat.send(&ada(), SendRequest { agent_id: "other".to_owned(), ..decision }).await;
+    assert_eq!(refused.err().unwrap().code, ErrorCode::Invalid);
+    let rows = test.rows().await;
+    let logged: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.outcome.as_str())).collect();
+    assert_eq!(logged, [("pay", "denied"), ("conversation:hand_over", "ok")]);
+    assert!(rows[1].arguments.contains(r#""from":"helper""#) && rows[1].arguments.contains(r#""to":"other""#));
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Store;
 use tokio_util::sync::CancellationToken;
 use wire::api::{SendRequest, Submission};
-use wire::{UiMessage, UserError};
+use wire::{QUOTA_WARNING, UiMessage, UiPart, UserError};
 
 const DAY: i64 = 86_400_000;
 
@@ -103,6 +103,19 @@ async fn quota_lasts_until_the_next_day_despite_deletions() {
     // A message that was accepted before is joined, and refused messages leave nothing behind.
     assert_eq!(status(send(&chat, "ada", "c", "m2").await), 200);
     assert_eq!(chat.conversation(&caller("ada"), "c").await.unwrap().messages.len(), 4);
+    // One message before the end, the answer says so, and with the last one, too.
+    let warned = async |id: &str, conversation: &str| {
+        let view = chat.conversation(&caller("ada"), conversation).await.unwrap();
+        let at = view.messages.iter().position(|message| message.id == id).unwrap();
+        let is_warning = |part: &&UiPart| matches!(part, UiPart::Data(data) if data.kind == QUOTA_WARNING);
+        let part = view.messages[at + 1].parts.iter().find(is_warning).map(|part| json!(part)["data"]["text"].clone());
+        part.and_then(|text| Some(text.as_str()?.split_once(" for today.")?.0.to_owned())).unwrap_or_default()
+    };
+    assert_eq!(warned("m1", "c").await, "You have used 1 of 2 messages");
+    assert_eq!(warned("m2", "c").await, "You have used 2 of 2 messages");
+    assert_eq!(status(send(&chat, "bob", "of-bob", "m4").await), 200);
+    let unlimited = chat.conversation(&caller("bob"), "of-bob").await.unwrap();
+    assert!(!json!(unlimited.messages).to_string().contains(QUOTA_WARNING));
     // An invocation counts as well, and so does what was deleted.
     chat.delete(&caller("ada"), "c").await.unwrap();
     let question = serde_json::from_value(json!({ "agent_name": "helper", "input": { "prompt": "Hello" } })).unwrap();

@@ -32,9 +32,10 @@ pub(super) async fn score_case(
             scores.extend(score);
             judge_cost_usd += cost_usd;
         }
-        if is_first {
-            judge_cost_usd += score_rated(evaluation, case, judge, &mut rated).await;
-        }
+    }
+    // Also if the agent has failed: the rated answer is an earlier one.
+    if is_first {
+        judge_cost_usd += score_rated(evaluation, case, judge, &mut rated).await;
     }
     CaseResult {
         config: candidate.name.clone(),

@@ -86,6 +86,18 @@ async fn judges_are_compared_with_people_about_the_rated_answers() {
 }
 
 #[tokio::test]
+async fn rated_answers_are_judged_if_the_agent_fails() {
+    let cases = [rated("a", "Within 30 days.", true), rated("b", "Ask somebody else.", false)];
+    let lines: String = cases.iter().map(|case| format!("{case}\n")).collect();
+    let failing = Echo { judgement, written: |_| String::new(), ..Echo::default() };
+    let (one, _) = candidate("one", failing);
+    let finished = evaluate(&Files::new(EVALUATION, &lines), &[one], SETTINGS).await.unwrap();
+    let report = Report::new("test", &["one".to_owned()], &finished, Gate::default(), 0);
+    assert_eq!(in_words(&report), ["clear agrees with people in 2 of 2 (Cohen's κ 1.00)"]);
+    assert_eq!(report.failures.len(), 2);
+}
+
+#[tokio::test]
 async fn reports_say_nothing_of_judges_without_verdicts() {
     let (finished, cases) = evaluated(&[json!({ "id": "f", "input": "own", "expected": { "rubric": "Kind." } })]).await;
     let report = report(&finished);

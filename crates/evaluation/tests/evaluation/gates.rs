@@ -108,6 +108,19 @@ async fn changed_cases_and_scorers_fail_the_gate() {
     check(&scorers.replace("all", "any"), json!({ "input": "x" }), &["the scorer `says`", "the case `a`"]).await;
 }
 
+/// `null` is a value of a JSON Schema, and not a setting that is left out.
+#[tokio::test]
+async fn changed_schemas_fail_the_gate() {
+    let case = [json!({ "id": "a", "input": "null" })];
+    let baseline = Evaluated::new("{ id: none, schema: { const: null } }", &case, ECHO).await.baseline().unwrap();
+    let check = async |scorers: &str, expected: &[&str]| {
+        let gate = Evaluated::new(scorers, &case, ECHO).await.gate(Some(&baseline), 1);
+        assert_eq!((gate.changed, gate.worse), (strings(expected), Vec::new()), "{scorers}");
+    };
+    check("{ schema: { const: null }, id: none }", &[]).await;
+    check("{ id: none, schema: {} }", &["the scorer `none`"]).await;
+}
+
 fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }

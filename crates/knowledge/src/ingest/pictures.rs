@@ -51,14 +51,19 @@ async fn enqueue(jobs: &Jobs, db: &mut Db, document_id: &str, owner: &str) -> Re
 
 /// Returns the handler of the job.
 pub(crate) fn handler(knowledge: Knowledge, model: Arc<dyn ReadPages>) -> Handler {
-    handler_with(Converter::new(Limits::default()), knowledge, model)
+    handler_with(Converter::new(Limits::default()), knowledge, model, ATTEMPTS)
 }
 
-/// As [`handler`], with another program that reads files.
-pub(super) fn handler_with(converter: Converter, knowledge: Knowledge, model: Arc<dyn ReadPages>) -> Handler {
+/// As [`handler`], with another program that reads files, and another number of attempts.
+pub(super) fn handler_with(
+    converter: Converter,
+    knowledge: Knowledge,
+    model: Arc<dyn ReadPages>,
+    attempts: u32,
+) -> Handler {
     Handler::new(READ_PAGES, move |job, Ingest { document_id }| {
         let (knowledge, converter, model) = (knowledge.clone(), converter.clone(), Some(model.clone()));
-        async move { Reader { knowledge, converter, job, document_id, model, attempts: ATTEMPTS }.read().await }
+        async move { Reader { knowledge, converter, job, document_id, model, attempts }.read().await }
     })
 }
 
@@ -114,11 +119,15 @@ impl Reader {
         let read = match self.read_pictures(&pictures).await {
             Ok(ControlFlow::Continue(read)) => read,
             Ok(ControlFlow::Break(read)) => return Ok(ControlFlow::Break(read)),
-            // The text of the other pages is there without the model.
+            // The text of the other pages is there without the model, and what it has read is paid for.
             Err(Problem::File(failure)) if found.is_ok() && (self.is_last_attempt() || !failure.is_temporary()) => {
                 let (document, detail) = (&self.document_id, failure.detail);
-                tracing::warn!(document, detail, "no model reads the pages of a document that are pictures");
-                return without(found);
+                tracing::warn!(document, detail, "not all pages of a document that are pictures are read");
+                let read = store::pages_of_version(self.job.store(), &version.version_id, MAX_PAGES).await?;
+                if read.is_empty() {
+                    return without(found);
+                }
+                texts(read)
             }
             Err(Problem::File(failure)) if !failure.is_temporary() => {
                 let known = found.err().unwrap_or_else(|| failure.clone());
@@ -165,14 +174,14 @@ impl Reader {
         let (begun, version) = (Instant::now(), pictures.version);
         let wanted = &pictures.pages[..pictures.pages.len().min(pictures.settings.max_pages as usize)];
         // An answer may have been too long, so a later attempt asks for one page at a time.
-        let size = if self.job.attempt() > 1 { 1 } else { pictures.settings.pages_per_request as usize };
+        let mut size = if self.job.attempt() > 1 { 1 } else { pictures.settings.pages_per_request as usize };
         let mut read = store::pages_of_version(self.job.store(), &version.version_id, MAX_PAGES).await?;
         loop {
             let is_missing = |page: &u32| read.iter().all(|known| known.page != *page);
             let asked: Vec<_> = wanted.iter().copied().filter(is_missing).take(size).collect();
             if asked.is_empty() {
                 read.sort_by_key(|known| known.page);
-                return Ok(ControlFlow::Continue(read.into_iter().map(|known| (known.page, known.text)).collect()));
+                return Ok(ControlFlow::Continue(texts(read)));
             }
             if begun.elapsed() > TURN {
                 return Ok(ControlFlow::Break(Read::Ended(Outcome::again(Due::Now))));
@@ -184,8 +193,13 @@ impl Reader {
             if pages.is_empty() && read.is_empty() {
                 return Err(Problem::File(unseen(pictures)));
             }
+            if pages.is_empty() && asked.len() > 1 {
+                // One of them may be the reason.
+                size = 1;
+                continue;
+            }
             if pages.is_empty() {
-                // The model sees the file, and has left these pages out: they are not asked for again and again.
+                // The model sees the file, and has left this page out: it is not asked for again and again.
                 pages = asked.iter().map(|page| ReadPage { page: *page, text: String::new() }).collect();
             }
             count(&pages);
@@ -249,6 +263,11 @@ fn unanswered(cause: String) -> Failure {
         detail: Some(cause),
         picture_pages: Vec::new(),
     }
+}
+
+/// Returns pages with their texts.
+fn texts(read: Vec<ReadPage>) -> Vec<(u32, String)> {
+    read.into_iter().map(|ReadPage { page, text }| (page, text)).collect()
 }
 
 /// Returns the media type of an image that models read.

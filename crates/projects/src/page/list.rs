@@ -1,7 +1,7 @@
 //! The list of projects, and the form of a new one.
 
 use super::form::{Choices, ProjectForm};
-use super::{PATH, TITLE, account_page, counted, dot, is_shown, project_path};
+use super::{PATH, TITLE, account_page, counted, dot, is_shown, order, project_path};
 use crate::project::Role;
 use crate::service::Service;
 use crate::store::ListedProject;
@@ -32,6 +32,7 @@ impl PageQuery {
         match self.sort.as_deref() {
             Some("used") => Sort::Used,
             Some("count") => Sort::Count,
+            Some("own") => Sort::Own,
             _ => Sort::Name,
         }
     }
@@ -107,7 +108,7 @@ async fn render(
         <section class="cw-account-part" aria-labelledby="mine">
             <h2 id="mine">"My projects"</h2>
             {has_several.then(|| orders(sort))}
-            {items(projects)}
+            {items(projects, sort)}
         </section>
         <section class="cw-account-part" aria-labelledby="new">
             <h2 id="new">{heading}</h2>
@@ -121,8 +122,12 @@ async fn render(
 
 /// Renders the links that sort the list.
 fn orders(sort: Sort) -> impl IntoView {
-    let links =
-        [("name", "Name", Sort::Name), ("used", "Last used", Sort::Used), ("count", "Conversations", Sort::Count)];
+    let links = [
+        ("name", "Name", Sort::Name),
+        ("used", "Last used", Sort::Used),
+        ("count", "Conversations", Sort::Count),
+        ("own", "My order", Sort::Own),
+    ];
     let links = links.map(|(key, label, order)| {
         let current = (order == sort).then_some("true");
         view! { <a href=format!("{PATH}?sort={key}") aria-current=current>{label}</a> }
@@ -135,15 +140,16 @@ fn orders(sort: Sort) -> impl IntoView {
     }
 }
 
-fn items(projects: Vec<ListedProject>) -> AnyView {
+fn items(projects: Vec<ListedProject>, sort: Sort) -> AnyView {
     if projects.is_empty() {
         return view! { <p class="cw-account-note">"You are in no projects yet."</p> }.into_any();
     }
-    let items = projects.into_iter().map(item).collect_view();
+    let moves = order::buttons(&projects, sort);
+    let items = projects.into_iter().zip(moves).map(|(project, moves)| item(project, moves)).collect_view();
     view! { <ul class="cw-memory-list">{items}</ul> }.into_any()
 }
 
-fn item(project: ListedProject) -> impl IntoView {
+fn item(project: ListedProject, moves: Option<AnyView>) -> impl IntoView {
     let ListedProject { id, name, color, role, members, conversations, used_at, .. } = project;
     let role = match role {
         Role::Owner => "you own it",
@@ -160,6 +166,7 @@ fn item(project: ListedProject) -> impl IntoView {
         <li class="cw-memory-fact">
             <p>{dot(color)} <a href=project_path(&id)><strong dir="auto">{name}</strong></a></p>
             <p class="cw-account-note">{about}</p>
+            {moves}
         </li>
     }
 }

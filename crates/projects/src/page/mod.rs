@@ -4,6 +4,7 @@
 mod detail;
 mod form;
 mod list;
+mod order;
 mod people;
 
 use crate::project::Color;
@@ -36,6 +37,7 @@ fn project_path(project_id: &str) -> String {
 pub(crate) fn routes() -> Router<Service> {
     Router::new()
         .route(PATH, get(list::show).post(list::create))
+        .route(order::ORDER_PATH, post(order::reorder))
         .route("/account/projects/folder/{id}", get(list::show_folder))
         .route("/account/projects/{id}", get(detail::show).post(detail::save))
         .route("/account/projects/{id}/begin", post(detail::begin))

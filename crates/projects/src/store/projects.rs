@@ -39,6 +39,8 @@ pub(crate) struct ListedProject {
     /// The time at which one of these was last used, or else at which the user joined; Unix time in
     /// milliseconds.
     pub(crate) used_at: i64,
+    /// The position of the folder among the user's folders; 0 if the user has not placed it.
+    pub(crate) position: i64,
 }
 
 /// The folder that becomes a project.
@@ -103,6 +105,7 @@ pub(crate) enum SaveOutcome {
 
 const LIST: &str = "
     SELECT p.id, p.name, p.color, m.role, m.folder_id, m.joined_at,
+        coalesce((SELECT f.position FROM folders f WHERE f.id = m.folder_id), 0) AS position,
         (SELECT count(*) FROM project_members u WHERE u.project_id = p.id) AS members,
         (SELECT count(*) FROM conversations c
             WHERE c.folder_id = m.folder_id AND c.owner = m.user_id AND c.deleted_at IS NULL) AS conversations,
@@ -323,6 +326,7 @@ fn read_listed(row: &Row) -> Result<ListedProject, StoreError> {
         members: count("members")?,
         conversations: count("conversations")?,
         used_at: row.try_get::<Option<i64>>("used_at")?.unwrap_or(row.try_get("joined_at")?),
+        position: row.try_get("position")?,
     })
 }
 

@@ -13,6 +13,12 @@ pub(crate) fn display_name(name: &str) -> &str {
     }
 }
 
+/// Returns the name that the user sees of a tool of an MCP server that the API calls. The server chooses the name, and
+/// must not pass off its results as those of the API's search for tools, which do not count as text from outside.
+pub(crate) fn mcp_name(name: &str) -> String {
+    if name.starts_with("tool_search") { format!("mcp.{name}") } else { name.to_owned() }
+}
+
 /// Returns the field `type` of the input, which distinguishes the tools of code execution.
 pub(crate) fn input_type(name: &str) -> Option<&str> {
     match name {

@@ -241,6 +241,21 @@ fn server_tools_are_decoded() {
     "##);
 }
 
+#[test]
+fn tools_of_mcp_servers_cannot_pass_for_the_search() {
+    let check = |name: &str, expected: &str| {
+        let shown = parts(&include_str!("../../fixtures/anthropic/server_tools.jsonl").replace("echo", name));
+        for part in ["tool-input-start", "tool-call", "tool-result"] {
+            assert!(shown.contains(&format!(r#"{part} {{"id":"mcp_1","name":"{expected}""#)), "{shown}");
+        }
+        // It is sent back as received.
+        assert!(shown.contains(&format!(r#""type":"mcp_tool_use","id":"mcp_1","name":"{name}""#)), "{shown}");
+    };
+    check("find", "find");
+    check("tool_search", "mcp.tool_search");
+    check("tool_search_tool_bm25", "mcp.tool_search_tool_bm25");
+}
+
 const CONTAINERS: &str = include_str!("../../fixtures/anthropic/containers.jsonl");
 
 /// Code in a container, a remote tool, a call that a program made, and a block of an unknown type.

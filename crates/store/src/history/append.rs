@@ -143,7 +143,8 @@ async fn add_to(
     Ok(())
 }
 
-async fn insert(db: &mut Db, owner: &str, append: AppendMessage, body: String) -> Result<(), StoreError> {
+/// Does the same as [`Store::append_message`] within the writer's transaction. `body` is the encoded message.
+pub(crate) async fn insert(db: &mut Db, owner: &str, append: AppendMessage, body: String) -> Result<(), StoreError> {
     let AppendMessage { conversation_id: id, message, now } = append;
     messages::check_idle(db, owner, &id).await?;
     let is_known: Option<bool> = sql::query_scalar(EXISTS).bind(&id).bind(&message.id).fetch_optional(&mut *db).await?;

@@ -11,7 +11,7 @@ const LIST: &str = "
     SELECT id, name, color, (
         SELECT count(*) FROM conversations c WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
     ) AS conversations
-    FROM folders f WHERE owner = $1 ORDER BY lower(name), created_at, id LIMIT $2";
+    FROM folders f WHERE owner = $1 ORDER BY position, lower(name), created_at, id LIMIT $2";
 
 /// Inserts nothing if the owner has the maximum number.
 const INSERT: &str = "
@@ -24,10 +24,14 @@ const RENAME_FROM: &str = "UPDATE folders SET name = $4 WHERE owner = $1 AND id 
 
 const COLOR: &str = "UPDATE folders SET color = $3 WHERE owner = $1 AND id = $2";
 
+const FORGET_ORDER: &str = "UPDATE folders SET position = 0 WHERE owner = $1 AND position <> 0";
+
+const PLACE: &str = "UPDATE folders SET position = $3 WHERE owner = $1 AND id = $2";
+
 const DELETE: &str = "DELETE FROM folders WHERE owner = $1 AND id = $2";
 
 impl Store {
-    /// Returns the owner's folders, by name.
+    /// Returns the owner's folders: in their order, and those that are not in it before them, by name.
     ///
     /// # Errors
     /// The database failed.
@@ -51,6 +55,27 @@ impl Store {
     /// The database failed.
     pub async fn rename_folder(&self, owner: &str, id: &str, name: &str) -> Result<bool, StoreError> {
         Ok(self.execute(sql::query(RENAME).bind(owner).bind(id).bind(name)).await? > 0)
+    }
+
+    /// Sets the order of the owner's folders, which replaces an earlier one; without ids they are sorted by name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for a folder that is unknown or belongs to another user; nothing is changed then.
+    pub async fn order_folders(&self, owner: &str, ids: Vec<String>) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                sql::query(FORGET_ORDER).bind(&owner).execute(&mut *db).await?;
+                for (position, id) in (1_i64..).zip(ids) {
+                    let place = sql::query(PLACE).bind(&owner).bind(id).bind(position);
+                    if place.execute(&mut *db).await?.rows_affected() == 0 {
+                        return Err(StoreError::NotFound);
+                    }
+                }
+                Ok(())
+            })
+        })
+        .await
     }
 
     /// Deletes a folder; its conversations are in no folder then. Returns false when it is unknown

@@ -11,6 +11,7 @@ pub(crate) mod encoded;
 pub(crate) mod event_claims;
 pub(crate) mod feedback;
 pub(crate) mod folders;
+pub(crate) mod hand_over;
 pub(crate) mod messages;
 pub(crate) mod prepare;
 pub(crate) mod retention;

@@ -80,6 +80,30 @@ async fn deleting_a_folder_keeps_its_conversations() {
 }
 
 #[tokio::test]
+async fn folders_are_listed_in_the_order_of_their_owner() {
+    on_each_database(async |store| {
+        for id in ["apes", "bees", "cats"] {
+            assert!(store.add_folder("ada", Folder::new(id, id), 1).await.unwrap());
+        }
+        assert!(store.add_folder("bob", Folder::new("dogs", "dogs"), 1).await.unwrap());
+        let check = async |owner: &str, ids: &[&str], done: Result<(), StoreError>, expected: &str| {
+            let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+            assert_eq!(store.order_folders(owner, ids).await, done);
+            let names: Vec<_> = store.folders("ada").await.unwrap().into_iter().map(|folder| folder.name).collect();
+            assert_eq!(names.join(" "), expected);
+        };
+        check("ada", &["cats", "apes", "bees"], Ok(()), "cats apes bees").await;
+        // Those that are not named come first.
+        check("ada", &["bees", "apes"], Ok(()), "cats bees apes").await;
+        check("ada", &["apes", "dogs"], Err(StoreError::NotFound), "cats bees apes").await;
+        check("bob", &["apes"], Err(StoreError::NotFound), "cats bees apes").await;
+        check("bob", &[], Ok(()), "cats bees apes").await;
+        check("ada", &[], Ok(()), "apes bees cats").await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn finished_answer_is_unread_until_marked_read() {
     on_each_database(async |store| {
         let shown = async || list(store, &ListFilter::default()).await;

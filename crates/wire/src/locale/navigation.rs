@@ -32,4 +32,6 @@ texts! { super::OF_ARTIFACTS;
     KeyInList = "In the list of conversations",
     KeyInChat = "In the chat",
     KeyAnywhere = "Anywhere",
+    PaletteHandOver = "Hand this conversation over to {1}",
+    HandedOver = "Handed over from {1} to {2}",
 }

@@ -19,6 +19,16 @@ pub struct PageLink {
     pub picture: Option<String>,
     /// Whether the page has a chat.
     pub is_chat: bool,
+    /// The agent of the page's first chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
 }
 
-read_struct!(PageLink { id: "id", title: "title", description: "description", picture: "picture", is_chat: "isChat" });
+read_struct!(PageLink {
+    id: "id",
+    title: "title",
+    description: "description",
+    picture: "picture",
+    is_chat: "isChat",
+    agent_id: "agentId",
+});

@@ -10,6 +10,7 @@ mod run;
 
 use crate::path::WorkspacePath;
 use crate::section::{ShellLevel, WorkspaceKey};
+use crate::tool_names::LS;
 use crate::workspace::{Workspace, WorkspaceError, Workspaces};
 use contract::{Annotations, FunctionTool, RunScope, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;

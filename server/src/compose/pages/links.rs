@@ -19,6 +19,7 @@ pub(super) fn link(page: &Page, config: &Config) -> PageLink {
             .and_then(|agent| agent.picture.clone())
             .or_else(|| welcome.and_then(|welcome| welcome.icon.clone())),
         is_chat: chat.is_some(),
+        agent_id: chat.map(|chat| chat.agent_id).filter(|id| !id.is_empty()),
     }
 }
 

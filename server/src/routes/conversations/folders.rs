@@ -18,6 +18,7 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
     ApiRouter::new(&CONVERSATIONS)
         .get("/api/folders", list, "List folders")
         .post("/api/folders", add, "Create a folder")
+        .put("/api/folders/order", order, "Set the order of the folders")
         .patch("/api/folders/{id}", rename, "Rename a folder")
         .delete("/api/folders/{id}", delete, "Delete a folder; its conversations are kept")
 }
@@ -27,6 +28,25 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FolderName {
     name: String,
+}
+
+/// The order of the folders.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FolderOrder {
+    /// The ids of folders, at most 100. Others come before them, by name; without ids, all are sorted by name.
+    ids: Vec<String>,
+}
+
+/// `PUT /api/folders/order` with `{ids}`
+pub(crate) async fn order(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    order: Result<Json<FolderOrder>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let Json(order) = order.map_err(|rejection| json_error(&rejection))?;
+    state.composition.chat.order_folders(&caller, order.ids).await?;
+    Ok(NoContent)
 }
 
 /// `GET /api/folders`

@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod folders;
+pub(crate) mod hand_over;
 pub(crate) mod search;
 pub(crate) mod sharing;
 

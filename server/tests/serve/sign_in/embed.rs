@@ -237,6 +237,10 @@ async fn console_composes_the_element_and_previews_it() {
         policy.contains("frame-ancestors 'self'") && page.contains(r#"<agent-chat page="open" agent="open""#),
         "{page}"
     );
+    for (path, expected) in [("/admin/embed/preview", "SAMEORIGIN"), ("/admin/embed", "DENY")] {
+        let response = server.request(Method::GET, path).send().await.unwrap();
+        assert_eq!(response.headers()["x-frame-options"], expected, "{path}");
+    }
     // The frame of the chat accepts this server itself, which needs no entry in the config.
     let (status, policy, _) = get(&format!("/embed/open/open?host={}", server.origin)).await;
     assert_eq!(status, 200);

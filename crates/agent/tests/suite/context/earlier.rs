@@ -1,13 +1,14 @@
 //! Histories that begin after the messages that the summary covers.
 
 use super::*;
-use agent::{EarlierHistory, EarlierMessages};
+use agent::{DeferTools, EarlierHistory, EarlierMessages, TOOL_CALL};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts how often the messages are read.
+/// Counts how often the messages are read, and how often they are searched for a call with the id `new`.
 struct Stored {
     messages: Vec<Arc<Message>>,
     reads: Arc<AtomicUsize>,
+    searches: Arc<AtomicUsize>,
 }
 
 impl EarlierHistory for Stored {
@@ -17,6 +18,7 @@ impl EarlierHistory for Stored {
     }
 
     fn may_contain(&self, text: &str) -> bool {
+        self.searches.fetch_add(usize::from(text == "\"new\""), Ordering::Relaxed);
         format!("{:?}", self.messages).contains(text)
     }
 
@@ -48,7 +50,7 @@ async fn reads(
         let summary = Some(ContextSummary { text: "facts".to_owned(), covers });
         let cleared_through = cleared.map(str::to_owned);
         let projection = Projection { summary, cleared_through, covers_earlier: !is_whole, ..Projection::default() };
-        let stored = Stored { messages: covered.clone(), reads: count.clone() };
+        let stored = Stored { messages: covered.clone(), reads: count.clone(), searches: Arc::default() };
         let earlier = (!is_whole).then(|| EarlierMessages::new(stored));
         let context = ContextInput { projection, earlier, ..ContextInput::default() };
         let (outcome, events) = turn_with(&agent, messages, context).await;
@@ -86,4 +88,33 @@ async fn covered_messages_are_read_only_when_they_are_needed() {
     let read_result = calls("r", "read-tool-result", r#"{"callId":"old"}"#);
     assert_eq!(reads(read_result, covered(5_000), Some("old"), Vec::new()).await, 1);
     assert_eq!(reads(says_ok, vec![user(RULE), says("Yes.")], None, vec![Arc::new(Rule)]).await, 1);
+}
+
+/// The arguments of a call come in many parts, and the covered messages may be long.
+#[tokio::test]
+async fn covered_messages_are_searched_once_for_the_id_of_a_call() {
+    let check = async |name: &str, input: &str| {
+        let settings =
+            RunSettings { defer_tools: DeferTools::Always, ..settings(1_000_000, ContextSettings::default()) };
+        let (agent, model) = agent(vec![tool_call_reply(&[("new", name, input)]), text_reply("ok")], settings);
+        let spec = |name: &str, deferrable: bool| ToolSpec {
+            deferrable,
+            ..ToolSpec::new(name, "", json!({ "type": "object" }))
+        };
+        let tool = |spec: ToolSpec| -> Arc<dyn Tool> {
+            Arc::new(RecordingTool::new(spec, |_, _| async { Ok(json!("seen")) }))
+        };
+        let agent = Agent { tools: vec![tool(spec("look", false)), tool(spec("find", true))], ..agent };
+        let (covered, searches) = (shared(vec![user("Look."), says("Seen.")]), Arc::new(AtomicUsize::new(0)));
+        let stored = Stored { messages: covered, reads: Arc::default(), searches: searches.clone() };
+        let summary = Some(ContextSummary { text: "facts".to_owned(), covers: 0 });
+        let projection = Projection { summary, covers_earlier: true, ..Projection::default() };
+        let context =
+            ContextInput { projection, earlier: Some(EarlierMessages::new(stored)), ..ContextInput::default() };
+        let (outcome, _) = turn_with(&agent, shared(vec![user("And now?")]), context).await;
+        assert_eq!((model.requests().len(), outcome.messages.len()), (2, 4), "{:?}", outcome.messages);
+        assert_eq!(searches.load(Ordering::Relaxed), 1, "{name}");
+    };
+    check("look", "{}").await;
+    check(TOOL_CALL, r#"{"name":"find","arguments":{}}"#).await;
 }

@@ -3,6 +3,7 @@
 //! more than five messages a second in a chat or changes of a message. A message with a known `uuid` is sent once.
 
 use crate::feishu_cards::{BotMessage, read_card};
+use crate::feishu_connection::{Connections, endpoint, socket};
 use crate::feishu_events::{Delivery, p2p_chat};
 use crate::forms::{SentFile, parameters};
 use crate::server::{TestServer, until};
@@ -10,7 +11,7 @@ use axum::Router;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, patch, post};
+use axum::routing::{any, get, patch, post};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -26,7 +27,7 @@ pub(crate) const BOT: &str = "ou_bot";
 const RATE: usize = 5;
 
 #[derive(Default)]
-struct Tenant {
+pub(crate) struct Tenant {
     /// By their ids, which are in the order in which they were sent.
     messages: BTreeMap<String, BotMessage>,
     uuids: HashMap<String, String>,
@@ -41,6 +42,7 @@ struct Tenant {
     revoked: usize,
     next: u64,
     silent_from: Option<usize>,
+    pub(crate) connections: Connections,
 }
 
 /// The stand-in.
@@ -57,6 +59,8 @@ impl FakeFeishu {
         let messages = "/open-apis/im/v1/messages";
         let routes = Router::new()
             .route("/open-apis/auth/v3/tenant_access_token/internal", post(token))
+            .route("/callback/ws/endpoint", post(endpoint))
+            .route("/ws/v2", any(socket))
             .route("/open-apis/bot/v3/info", get(info))
             .route("/open-apis/contact/v3/users/{id}", get(user))
             .route("/open-apis/ephemeral/v1/send", post(whisper))
@@ -67,6 +71,7 @@ impl FakeFeishu {
             .with_state(fake.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
+        fake.tenant().connections.url = url.clone();
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         (fake, url)
     }
@@ -79,7 +84,7 @@ impl FakeFeishu {
         )
     }
 
-    fn tenant(&self) -> MutexGuard<'_, Tenant> {
+    pub(crate) fn tenant(&self) -> MutexGuard<'_, Tenant> {
         self.0.lock().unwrap()
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct RunSink {
     pub(crate) hooks: Option<HookObserver>,
     /// The title of a new conversation, until the run ends.
     pub(crate) title: Option<PendingTitle>,
+    /// What the user reads with the answer about their quotas, until the run ends.
+    pub(crate) quota_warning: Option<String>,
     /// Creates the audit entries.
     pub(crate) auditor: Auditor,
     usage: UsageObserver,
@@ -64,6 +66,7 @@ impl RunSink {
         Self {
             hooks,
             title,
+            quota_warning: None,
             auditor: Auditor::new(subject.clone(), run.cancel.clone()),
             usage: UsageObserver::new(subject),
             recorder,

@@ -1,4 +1,6 @@
 use super::*;
+use crate::SelectableModel;
+use crate::submit::model_choice::since_choice;
 use serde_json::{Value, json};
 use store::{AddMessages, AlsoWrite, NewMessage, Store};
 
@@ -94,4 +96,24 @@ async fn covered_messages_say_what_the_turns_after_them_need() {
     assert!((60..400).contains(&covered.longest_result()));
     // The five questions, the call, the text, and nothing of the marks.
     assert_eq!(covered.read().len(), 7);
+}
+
+#[tokio::test]
+async fn only_messages_since_the_choice_of_a_model_are_decoded() {
+    let models = ["fast", "deep"].map(|id| SelectableModel { id: id.to_owned(), can_think: false });
+    let chosen = |id: &str, model: &str| {
+        let mut answer = says(id, text());
+        answer["metadata"] = json!({ "modelId": model });
+        answer
+    };
+    let branch = vec![asks("u1"), chosen("a1", "deep"), asks("u2"), chosen("a2", "gone"), asks("u3")];
+    let branch = encoded(branch).await;
+    let check = |models: &[SelectableModel], expected: &[&str]| {
+        let read = since_choice(&branch, models);
+        assert_eq!(read.iter().map(|stored| stored.id.as_str()).collect::<Vec<_>>(), expected);
+    };
+    check(&models, &["a1", "u2", "a2", "u3"]);
+    check(&models[..1], &["u1", "a1", "u2", "a2", "u3"]);
+    // Nothing is chosen, and the newest message says the rest.
+    check(&[], &["u3"]);
 }

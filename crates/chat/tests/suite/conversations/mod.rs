@@ -3,6 +3,7 @@
 
 mod approvals;
 mod frontends;
+mod hand_over;
 mod runs;
 mod submissions;
 

@@ -68,6 +68,11 @@ impl ReadPages for Scanner {
 
 /// Opens a server whose program that reads files prints this, with a config.
 async fn open(url: &str, config: &str, printed: &str, scanner: &Arc<Scanner>) -> Server {
+    open_with(url, config, printed, scanner, 5).await
+}
+
+/// As [`open`], with the number of attempts at the pages of a document.
+async fn open_with(url: &str, config: &str, printed: &str, scanner: &Arc<Scanner>, attempts: u32) -> Server {
     let store = Schema::new(TABLES).open(url, "", Duration::ZERO).await.unwrap();
     let jobs = Jobs::new(store.clone());
     let workers = Workers::new(jobs.clone());
@@ -77,7 +82,7 @@ async fn open(url: &str, config: &str, printed: &str, scanner: &Arc<Scanner>) ->
     let arguments: [OsString; 2] = ["-c".into(), format!("printf '%s' '{printed}'").into()];
     let converter = Converter::with_program("/bin/sh".into(), arguments, Limits::default());
     workers.add(ingest::handler_with(converter.clone(), knowledge.clone()));
-    workers.add(pictures::handler_with(converter, knowledge.clone(), scanner.clone()));
+    workers.add(pictures::handler_with(converter, knowledge.clone(), scanner.clone(), attempts));
     workers.start();
     Server { knowledge, workers }
 }
@@ -164,8 +169,8 @@ async fn documents_tell_why_a_model_has_not_read_them() {
     )
     .await;
     check(CONFIG, MIXED, blind(), DocumentState::Ready, "Pages without text: 1.").await;
-    // Pages that the model leaves out later are named.
-    let later = vec![None, Some(Answer::Nothing)];
+    // Pages that the model leaves out later, also if it is asked for one alone, are named.
+    let later = [vec![None], vec![Some(Answer::Nothing); 3]].concat();
     check(
         CONFIG,
         SCAN,
@@ -210,6 +215,52 @@ async fn a_page_is_paid_for_once() {
             assert_eq!(scanner.asked(), [pages("[1, 2]"), pages("[3, 4]"), pages("[3, 4]")].join("\n"));
             server.close().await;
         }
+    }
+}
+
+/// Of a document that has text otherwise, nothing that the model has read is lost if it does not answer in the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_before_a_failure_are_kept() {
+    let check = async |answers: Vec<Option<Answer>>, warned: &[&str]| {
+        let scanner = Scanner::new(answers);
+        let printed = MIXED.replace(r#""picturePages":[1]"#, r#""picturePages":[1,3,4]"#);
+        let server = open_with("sqlite::memory:", CONFIG, &printed, &scanner, 1).await;
+        let library = server.library().await;
+        server.add(&library, "plant.pdf", PDF, false).await.unwrap();
+        let rows = server.settled(&library).await;
+        assert_eq!((rows[0].state, warnings(&rows[0])), (DocumentState::Ready, warned.to_vec()));
+        assert_eq!(server.rows("knowledge_read_pages").await, 0);
+        server.close().await;
+    };
+    let failed = || Some(Answer::Failure(ModelFailure::Failed("busy".to_owned())));
+    check(vec![failed()], &["Pages without text: 1."]).await;
+    let read = "The text of these pages was read by a model from pictures and may have mistakes: 1, 3.";
+    check(vec![None, failed()], &[read, "Pages without text, which are pictures or cannot be decoded: 4."]).await;
+}
+
+/// What was read of a file is gone with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_replaced_and_deleted_files_are_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let refused = || Some(Answer::Failure(ModelFailure::Refused("used up".to_owned())));
+        let scanner = Scanner::new(vec![None, refused(), None, refused()]);
+        let server = open(&url, CONFIG, SCAN, &scanner).await;
+        let library = server.library().await;
+        let waiting = "jobs WHERE kind = 'knowledge.read_pages' AND state = 'waiting'";
+        for requests in [2, 4] {
+            let content = format!("{PDF} {requests}");
+            let document = server.add(&library, "scan.pdf", &content, true).await.unwrap();
+            while scanner.asked.lock().len() < requests || server.rows(waiting).await == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            assert_eq!((server.rows("knowledge_versions").await, server.rows("knowledge_read_pages").await), (1, 2));
+            if requests == 4 {
+                server.knowledge.delete_document(&viewer("ada"), &document.id).await.unwrap();
+            }
+        }
+        assert_eq!((server.rows("knowledge_versions").await, server.rows("knowledge_read_pages").await), (0, 0));
+        server.close().await;
     }
 }
 

@@ -4,6 +4,7 @@ mod append;
 mod branches;
 mod conversations;
 mod copies;
+mod hand_over;
 mod journal;
 mod ledger;
 mod runs;

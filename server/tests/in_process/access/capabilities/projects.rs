@@ -60,6 +60,13 @@ async fn projects_are_seen_and_changed_by_their_members() {
     check(&ada, Method::POST, &format!("{path}/members"), member("nobody", "viewer"), 422).await;
     check(&ada, Method::POST, &format!("{path}/members"), member("bob", "owner"), 422).await;
 
+    let order = |ids: Value| Some(json!({ "ids": ids }));
+    check(&bob, Method::PUT, "/api/folders/order", order(json!([made["folderId"]])), 404).await;
+    check(&ada, Method::PUT, "/api/folders/order", order(json!([made["folderId"], made["folderId"]])), 422).await;
+    check(&ada, Method::PUT, "/api/folders/order", order(json!([made["folderId"]])), 204).await;
+    let own = check(&ada, Method::GET, &format!("{ALL}?sort=own"), None, 200).await;
+    assert_eq!(own["items"][0]["id"], made["id"]);
+
     let (_, log) = ask(&routes, &boss, Method::GET, "/api/admin/audit?user=ada", None).await;
     for action in ["projects:create", "projects:change"] {
         assert!(log.to_string().contains(action), "{action}: {log}");

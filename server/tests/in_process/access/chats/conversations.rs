@@ -7,7 +7,7 @@ use crate::access::*;
 type ConversationRoute = fn(&str, &str) -> TestRequest;
 
 /// The last ones delete what the others need.
-const ROUTES: [(&str, ConversationRoute); 16] = [
+const ROUTES: [(&str, ConversationRoute); 17] = [
     ("show", |id, _| get(format!("/api/conversations/{id}"))),
     ("show on a page", |id, _| post("/ui/conversation".to_owned(), json!({ "id": id }))),
     ("rename", |id, _| with(Method::PATCH, format!("/api/conversations/{id}"), json!({ "title": "Mine" }))),
@@ -24,6 +24,7 @@ const ROUTES: [(&str, ConversationRoute); 16] = [
     ("copy on a page", |id, answer| revise_on_page(id, json!({ "kind": "copy", "messageId": answer }))),
     ("delete a message", |id, answer| change(id, json!({ "kind": "delete", "messageId": answer }))),
     ("restore a message", |id, answer| change(id, json!({ "kind": "restore", "messageId": answer }))),
+    ("hand over", |id, _| post(format!("/api/conversations/{id}/agent"), json!({ "agentId": "above_open" }))),
     ("delete a message on a page", |id, answer| revise_on_page(id, json!({ "kind": "delete", "messageId": answer }))),
     ("delete", |id, _| with(Method::DELETE, format!("/api/conversations/{id}"), json!({}))),
 ];
