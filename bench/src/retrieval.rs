@@ -45,9 +45,10 @@ pub(crate) async fn measure(binary: &Path, folders: &[PathBuf], is_small: bool) 
         tables.push(bench.collection(folder).await.with_context(|| format!("{}", folder.display()))?);
     }
     let mut table = Table::new("Made-up documents", &["measured"]);
-    let amounts = match is_small {
-        true => Amounts { documents: 100, questions: 20, files: 2, pages: 5 },
-        false => Amounts { documents: 2_000, questions: 300, files: 10, pages: 50 },
+    let amounts = if is_small {
+        Amounts { documents: 100, questions: 20, files: 2, pages: 5 }
+    } else {
+        Amounts { documents: 2_000, questions: 300, files: 10, pages: 50 }
     };
     bench.texts(&amounts, &mut table).await?;
     bench.pdfs(&amounts, &mut table).await?;

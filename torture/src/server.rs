@@ -77,9 +77,10 @@ impl Setup {
 
     fn config(&self) -> Result<String> {
         let Self { model, ledger, gated, limits, auth, agent_keys, workflows, .. } = self;
-        let (peer, mcp) = match self.has_peer {
-            true => (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n"),
-            false => (String::new(), ""),
+        let (peer, mcp) = if self.has_peer {
+            (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n")
+        } else {
+            (String::new(), "")
         };
         let titles = if self.has_titles { ", generateTitle: true" } else { "" };
         let entered = |key: &str| {

@@ -11,12 +11,13 @@ pub fn check_name(name: &str, most: usize) -> Result<(), UserError> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let is_name = (1..=most).contains(&name.len()) && name.bytes().all(is_allowed) && !name.starts_with('-');
     // `new` is the page of a new entry.
-    match is_name && name != "new" {
-        true => Ok(()),
-        false => refuse(
+    if is_name && name != "new" {
+        Ok(())
+    } else {
+        refuse(
             "/name",
             format!("A name has 1 to {most} letters, digits, `-` and `_`, begins with no `-`, and is not `new`."),
-        ),
+        )
     }
 }
 

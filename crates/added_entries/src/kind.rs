@@ -56,12 +56,10 @@ pub trait Entries: Sized + Send + Sync + 'static {
     /// 422 if the config does not allow changes at run time.
     fn check_allowed(&self) -> Result<(), UserError> {
         let EntryKind { section, nouns, .. } = Self::KIND;
-        match self.is_allowed() {
-            true => Ok(()),
-            false => refuse(
-                "/",
-                format!("The config does not allow changes of {nouns} at run time (`{section}.atRunTime`)."),
-            ),
+        if self.is_allowed() {
+            Ok(())
+        } else {
+            refuse("/", format!("The config does not allow changes of {nouns} at run time (`{section}.atRunTime`)."))
         }
     }
 }

@@ -187,9 +187,10 @@ impl EntryTables {
             Change::Switch { key, off } => {
                 let problem = StoreError::Invalid("these entries of the config cannot be switched off");
                 let (table, column) = self.switched_off.ok_or(problem)?;
-                let statement = match off {
-                    true => format!("INSERT INTO {table} ({column}) VALUES ($1) ON CONFLICT DO NOTHING"),
-                    false => format!("DELETE FROM {table} WHERE {column} = $1"),
+                let statement = if off {
+                    format!("INSERT INTO {table} ({column}) VALUES ($1) ON CONFLICT DO NOTHING")
+                } else {
+                    format!("DELETE FROM {table} WHERE {column} = $1")
                 };
                 query(statement).bind(key)
             }

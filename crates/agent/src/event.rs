@@ -7,6 +7,7 @@ use contract::{
 };
 use serde_json::Value;
 use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
 
 /// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -349,3 +350,7 @@ pub trait EventSink: Send {
 /// The sink accepts no more events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SinkClosed;
+
+/// Sends the events of a sub-agent's calls to the calling run. The sub-agent continues once an
+/// event is recorded.
+pub(crate) type EventRecorder = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClosed>>)>;

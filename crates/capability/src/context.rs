@@ -32,9 +32,10 @@ impl Context {
     /// 404 if there is none; 401 for a visitor, if the agent exists.
     pub fn page_of_agent(&self, caller: &Caller, agent_id: &str) -> Result<String, UserError> {
         self.current.page_for_agent(caller, agent_id).ok_or_else(|| {
-            match !caller.is_authenticated && self.current.config().agents.contains_key(agent_id) {
-                true => UserError::unauthenticated(),
-                false => UserError::not_found(),
+            if !caller.is_authenticated && self.current.config().agents.contains_key(agent_id) {
+                UserError::unauthenticated()
+            } else {
+                UserError::not_found()
             }
         })
     }

@@ -46,7 +46,6 @@ pub use outside::suspended::{
 pub use outside::tool_call::{AppToolCall, CountedToolCall, ToolCallRequest};
 pub use outside::trial::{TrialRequest, TrialResult};
 pub use record::conversation_usage::ConversationUsage;
-pub use record::mask::mask_secrets;
 pub use record::telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, current_trace, traced};
 pub use run::hooks::{HookEvent, Hooks};
 pub use settings::{InvocationTiers, Quota, QuotaPeriod, Retention};

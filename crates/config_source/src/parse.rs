@@ -121,11 +121,13 @@ impl Loader<'_> {
             Some(Ok((event, span))) => {
                 let block = matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
                 let start = matches!(event, Event::MappingStart(..) | Event::SequenceStart(..));
-                let width = match span.end.line() == span.start.line() {
-                    _ if start || block => 1,
-                    true => span.end.col().saturating_sub(span.start.col()).max(1),
+                let width = if start || block {
+                    1
+                } else if span.end.line() == span.start.line() {
+                    span.end.col().saturating_sub(span.start.col()).max(1)
+                } else {
                     // To the end of the line; the excerpt cuts it off there.
-                    false => usize::MAX,
+                    usize::MAX
                 };
                 let (line, column) = (span.start.line(), span.start.col() + 1);
                 Ok((

@@ -62,9 +62,10 @@ impl<'a> SourceReader<'a> {
             limit_exceeded: false,
             resolves_refs: false,
         };
-        let node = loader.open_file(name, asked_at).map(|(file, text)| match is_parsed(name) {
-            true => loader.document(file, &text, 0),
-            false => {
+        let node = loader.open_file(name, asked_at).map(|(file, text)| {
+            if is_parsed(name) {
+                loader.document(file, &text, 0)
+            } else {
                 let at = Span { file, line: 1, column: 1, width: 1 };
                 Node { at, kind: NodeKind::Text(text.to_string()) }
             }

@@ -64,10 +64,10 @@ fn postgres_token(text: &str, first: char) -> (TokenKind, usize) {
         '-' if text.starts_with("--") => (TokenKind::Ignored, length_until(text, |c| matches!(c, '\n' | '\r'))),
         '/' if text.starts_with("/*") => (TokenKind::Ignored, comment_length(text)),
         // In `list[1:2]` and `f(name := 1)`, the colon is not followed by a name.
-        ':' => match text[1..].starts_with(|c: char| c.is_ascii_digit()) {
-            false if name_length(&text[1..]) > 0 => (TokenKind::Parameter, 1 + name_length(&text[1..])),
-            _ => (TokenKind::Other, 1),
-        },
+        ':' if !text[1..].starts_with(|c: char| c.is_ascii_digit()) && name_length(&text[1..]) > 0 => {
+            (TokenKind::Parameter, 1 + name_length(&text[1..]))
+        }
+        ':' => (TokenKind::Other, 1),
         '$' => match (dollar_tag(text), length_until(&text[1..], |c| !c.is_ascii_digit())) {
             (Some(tag), _) => (TokenKind::Other, length_through(text, tag, tag.len())),
             (None, 0) => (TokenKind::Other, 1),

@@ -47,9 +47,10 @@ async fn service() -> Url {
 /// Returns the token, unless it is an old one.
 async fn mine(headers: HeaderMap) -> axum::response::Response {
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-    match token.contains("old") {
-        true => (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer error=\"invalid_token\"")]).into_response(),
-        false => Json(json!({ "got": token })).into_response(),
+    if token.contains("old") {
+        (StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer error=\"invalid_token\"")]).into_response()
+    } else {
+        Json(json!({ "got": token })).into_response()
     }
 }
 

@@ -181,12 +181,10 @@ impl Baseline {
     /// # Errors
     /// It has none of them.
     pub fn check_cases(&self, selected: &[Case]) -> Result<(), String> {
-        match selected.iter().any(|case| self.cases.contains_key(&case.id)) {
-            true => Ok(()),
-            false => {
-                Err("the baseline has none of these cases; `--update-baseline` stores this run as the new one"
-                    .to_owned())
-            }
+        if selected.iter().any(|case| self.cases.contains_key(&case.id)) {
+            Ok(())
+        } else {
+            Err("the baseline has none of these cases; `--update-baseline` stores this run as the new one".to_owned())
         }
     }
 
@@ -339,9 +337,10 @@ fn missing(before: &Means, dataset: &[Case], now: &Means) -> Vec<String> {
 /// # Errors
 /// It cannot.
 pub fn check_writable(path: &Path) -> Result<(), String> {
-    let checked = match path.exists() {
-        true => OpenOptions::new().append(true).open(path).map(drop),
-        false => tempfile::NamedTempFile::new_in(folder_of(path)).map(drop),
+    let checked = if path.exists() {
+        OpenOptions::new().append(true).open(path).map(drop)
+    } else {
+        tempfile::NamedTempFile::new_in(folder_of(path)).map(drop)
     };
     checked.map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }

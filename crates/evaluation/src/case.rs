@@ -1,8 +1,9 @@
 //! A case of a dataset.
 
+use crate::case_value::texts;
 use crate::document::from_value;
 use crate::scorer::Scorer;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The longest id of a case in characters.
@@ -113,20 +114,6 @@ impl Case {
         }
         problems
     }
-}
-
-/// Reads a text, or a list of texts.
-pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a text or a list of texts")]
-    enum Texts {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match Texts::deserialize(deserializer)? {
-        Texts::One(text) => vec![text],
-        Texts::Many(texts) => texts,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! A value of a scorer that is written in the evaluation, or taken from each case.
 
-use crate::case::texts;
 use serde::de::{DeserializeOwned, Error};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -20,6 +19,20 @@ pub(crate) enum CaseValue<T> {
 /// A text or a list of texts.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Texts(#[serde(deserialize_with = "texts")] pub(crate) Vec<String>);
+
+/// Reads a text, or a list of texts.
+pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    enum Texts {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::Many(texts) => texts,
+    })
+}
 
 impl<T: DeserializeOwned + Clone> CaseValue<T> {
     /// Returns the value for a case; `None` if the case has none.

@@ -30,9 +30,10 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
 
 async fn show(State(context): State<Context>, Extension(caller): Extension<Caller>) -> Result<Response, HttpError> {
     let agrees = has_consent(&context.store, &caller.user_id).await?;
-    let (state, value, label) = match agrees {
-        true => ("You agree: answers that you rate may be kept unmasked.", "0", "Withdraw"),
-        false => ("You have not agreed: answers that you rate are kept only with personal data masked.", "1", "Agree"),
+    let (state, value, label) = if agrees {
+        ("You agree: answers that you rate may be kept unmasked.", "0", "Withdraw")
+    } else {
+        ("You have not agreed: answers that you rate are kept only with personal data masked.", "1", "Agree")
     };
     let content = view! {
         <section class="cw-account-part" aria-label="Consent">

@@ -82,9 +82,10 @@ fn set(fields: &mut Map<String, Value>, key: &str, value: Value) {
         Value::Object(fields) => fields.is_empty(),
         _ => false,
     };
-    match is_empty {
-        true => fields.remove(key),
-        false => fields.insert(key.to_owned(), value),
+    if is_empty {
+        fields.remove(key)
+    } else {
+        fields.insert(key.to_owned(), value)
     };
 }
 

@@ -112,8 +112,9 @@ pub(crate) async fn report_against(
 
 /// Returns the names, which must differ.
 fn distinct(earlier: &str, later: &str) -> [String; 2] {
-    match earlier == later {
-        true => [format!("{earlier} (earlier)"), format!("{later} (later)")],
-        false => [earlier.to_owned(), later.to_owned()],
+    if earlier == later {
+        [format!("{earlier} (earlier)"), format!("{later} (later)")]
+    } else {
+        [earlier.to_owned(), later.to_owned()]
     }
 }

@@ -38,9 +38,10 @@ fn case(row: &str, id: &str, owner: &str, is_masked: bool) -> NewCase {
 }
 
 async fn put(store: &Store, case: NewCase, replaces: bool) -> Put {
-    match replaces {
-        true => put_all(store, "d", vec![case]).await,
-        false => store.write(|db| Box::pin(async move { store::add_case(db, "d", case).await })).await.unwrap(),
+    if replaces {
+        put_all(store, "d", vec![case]).await
+    } else {
+        store.write(|db| Box::pin(async move { store::add_case(db, "d", case).await })).await.unwrap()
     }
 }
 

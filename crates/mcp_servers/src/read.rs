@@ -309,10 +309,12 @@ fn check_form(body: &ServerBody, transport: TransportKind) -> Result<(), UserErr
     if let Some((path, _)) = wrong.into_iter().find(|(_, is_there)| *is_there) {
         return refuse(path, format!("A server of the type `{}` does not have this.", transport.name()));
     }
-    match is_program {
-        true if body.command.is_none() => refuse("/command", "Enter the command."),
-        false if body.url.is_none() => refuse("/url", "Enter the address."),
-        _ => Ok(()),
+    if is_program && body.command.is_none() {
+        refuse("/command", "Enter the command.")
+    } else if !is_program && body.url.is_none() {
+        refuse("/url", "Enter the address.")
+    } else {
+        Ok(())
     }
 }
 

@@ -9,9 +9,10 @@ use added_entries::address;
 /// What is wrong with it.
 pub(crate) fn check_address(text: &str, allow_private: bool) -> Result<(), String> {
     let url = address::parse(text, allow_private, "modelConnections")?;
-    match url.query().is_none() && url.fragment().is_none() {
-        true => Ok(()),
-        false => Err("the address must end with its path, such as `/v1`".to_owned()),
+    if url.query().is_none() && url.fragment().is_none() {
+        Ok(())
+    } else {
+        Err("the address must end with its path, such as `/v1`".to_owned())
     }
 }
 

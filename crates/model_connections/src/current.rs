@@ -47,9 +47,10 @@ impl Current {
 
     fn check_new(&self, name: &str) -> Result<(), UserError> {
         check_name(name, MAX_NAME)?;
-        match self.section.catalog.has_connection(name) {
-            false => Ok(()),
-            true => refuse("/name", format!("The config has a connection with the name `{name}`. Choose another one.")),
+        if self.section.catalog.has_connection(name) {
+            refuse("/name", format!("The config has a connection with the name `{name}`. Choose another one."))
+        } else {
+            Ok(())
         }
     }
 }

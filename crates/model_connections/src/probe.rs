@@ -76,10 +76,7 @@ async fn answer(model: &dyn Model, cancel: CancellationToken) -> Result<(String,
 /// Says what went wrong. The cause is what the provider has said, without secrets.
 fn problem(error: &ModelError) -> String {
     let cause = shortened(&error.cause, MAX_CAUSE);
-    match cause.is_empty() {
-        true => format!("{}.", error.kind),
-        false => format!("{}: {cause}", error.kind),
-    }
+    if cause.is_empty() { format!("{}.", error.kind) } else { format!("{}: {cause}", error.kind) }
 }
 
 /// Returns the beginning of a text in one line.

@@ -126,10 +126,8 @@ async fn tell(context: &Context, waiting: &Waiting, job: &JobContext, about: Wai
 /// Returns the ids of the users for whom something waits: those that it names, and those who have notifications and one
 /// of its roles. At most [`MAX_TOLD`].
 async fn people(context: &Context, item: &WaitingItem) -> Result<Vec<String>, StoreError> {
-    let with_notifications = match item.roles.is_empty() {
-        true => Vec::new(),
-        false => store::owners(&context.store, MAX_LOOKED_AT).await?,
-    };
+    let with_notifications =
+        if item.roles.is_empty() { Vec::new() } else { store::owners(&context.store, MAX_LOOKED_AT).await? };
     let mut people: Vec<String> = Vec::new();
     for id in item.users.iter().chain(&with_notifications) {
         if people.len() == MAX_TOLD {

@@ -43,10 +43,8 @@ fn may_see(caller: &Caller, roles: &[String]) -> bool {
 /// 404 if there are none here.
 pub(crate) async fn list(context: &Context, caller: &Caller) -> Result<PromptItems, UserError> {
     let settings = needed_settings(context)?;
-    let mut items = match caller.is_authenticated {
-        true => items(context, &caller.user_id, Origin::Own).await?,
-        false => Vec::new(),
-    };
+    let mut items =
+        if caller.is_authenticated { items(context, &caller.user_id, Origin::Own).await? } else { Vec::new() };
     items.extend(shared(context, &settings).await?.into_iter().filter(|item| may_see(caller, &item.roles)));
     let Prompts { per_user, text_bytes, .. } = settings;
     Ok(PromptItems { items, may_add: caller.is_authenticated, most: per_user, text_bytes })
@@ -198,9 +196,10 @@ pub(crate) async fn delete_shared(context: &Context, admin: &Admin, id: &str) ->
 }
 
 async fn delete(context: &Context, owner: &str, id: &str, audit: AuditEntry) -> Result<(), UserError> {
-    match store::delete(&context.store, owner, id, audit).await.map_err(from_store_error)? {
-        true => Ok(()),
-        false => Err(UserError::not_found()),
+    if store::delete(&context.store, owner, id, audit).await.map_err(from_store_error)? {
+        Ok(())
+    } else {
+        Err(UserError::not_found())
     }
 }
 

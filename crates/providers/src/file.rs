@@ -102,9 +102,12 @@ fn with_notes(message: &Message, is_unsupported: &dyn Fn(&str) -> bool) -> Optio
             let mut results = results.clone();
             for result in &mut results {
                 if let ToolOutput::Content(parts) = &result.output {
-                    let shown = |part: &OutputPart| match is_unsupported_output(part, is_unsupported) {
-                        true => OutputPart::Text { text: part.to_text() },
-                        false => part.clone(),
+                    let shown = |part: &OutputPart| {
+                        if is_unsupported_output(part, is_unsupported) {
+                            OutputPart::Text { text: part.to_text() }
+                        } else {
+                            part.clone()
+                        }
                     };
                     result.output = texts_and_files(parts.iter().map(shown).collect());
                 }
@@ -119,9 +122,10 @@ fn with_notes(message: &Message, is_unsupported: &dyn Fn(&str) -> bool) -> Optio
 fn part_or_note<'a>(part: &'a UserPart, is_unsupported: &dyn Fn(&str) -> bool) -> Cow<'a, UserPart> {
     let UserPart::File { media_type, data, filename } = part else { return Cow::Borrowed(part) };
     let kind = detect_media_type(media_type, data);
-    match is_unsupported(kind) {
-        true => Cow::Owned(UserPart::Text { text: unreadable_note(kind, filename.as_deref()) }),
-        false => Cow::Borrowed(part),
+    if is_unsupported(kind) {
+        Cow::Owned(UserPart::Text { text: unreadable_note(kind, filename.as_deref()) })
+    } else {
+        Cow::Borrowed(part)
     }
 }
 
@@ -136,9 +140,10 @@ fn is_unsupported_output(part: &OutputPart, is_unsupported: &dyn Fn(&str) -> boo
 
 /// Content has at least one file; texts alone are one text.
 fn texts_and_files(parts: Vec<OutputPart>) -> ToolOutput {
-    match parts.iter().any(|part| matches!(part, OutputPart::File { .. })) {
-        true => ToolOutput::Content(parts),
-        false => ToolOutput::Text(parts.iter().map(OutputPart::to_text).collect::<Vec<_>>().join("\n")),
+    if parts.iter().any(|part| matches!(part, OutputPart::File { .. })) {
+        ToolOutput::Content(parts)
+    } else {
+        ToolOutput::Text(parts.iter().map(OutputPart::to_text).collect::<Vec<_>>().join("\n"))
     }
 }
 

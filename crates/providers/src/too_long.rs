@@ -37,10 +37,7 @@ pub(crate) fn refine(kind: ModelErrorKind, cause: &str) -> ModelErrorKind {
         return kind;
     }
     let cause = cause.to_lowercase();
-    match TEXTS.iter().any(|text| cause.contains(text)) {
-        true => ModelErrorKind::ContextTooLong,
-        false => kind,
-    }
+    if TEXTS.iter().any(|text| cause.contains(text)) { ModelErrorKind::ContextTooLong } else { kind }
 }
 
 #[cfg(test)]

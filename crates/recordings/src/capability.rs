@@ -94,7 +94,7 @@ impl Capability for Recorder {
 
 impl From<&AgentRequest<'_>> for RequestInput {
     fn from(request: &AgentRequest<'_>) -> Self {
-        let masked = |map: &serde_json::Map<String, serde_json::Value>| match chat::mask_secrets(
+        let masked = |map: &serde_json::Map<String, serde_json::Value>| match contract::mask_secrets(
             &serde_json::Value::Object(map.clone()),
         ) {
             serde_json::Value::Object(map) => map,

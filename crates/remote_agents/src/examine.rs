@@ -175,10 +175,7 @@ fn listed(reply: &RemoteReply) -> (Vec<ExaminedTool>, Vec<Finding>) {
 
 fn describe_tool(tool: &ParsedTool, clean: &dyn Fn(&str) -> String) -> ExaminedTool {
     let shown = tool.visible_parameters.as_deref().map(|names| format!(" and shows {}", names.join(", ")));
-    let asks = match tool.needs_approval {
-        true => format!(" (asks first{})", shown.unwrap_or_default()),
-        false => String::new(),
-    };
+    let asks = if tool.needs_approval { format!(" (asks first{})", shown.unwrap_or_default()) } else { String::new() };
     let required = |name: &str| {
         tool.input_schema["required"].as_array().is_some_and(|required| required.iter().any(|known| known == name))
     };
@@ -207,9 +204,10 @@ fn check_refusal(what: &str, reply: &RemoteReply, expected: u16, misshaped: Verd
     if status != expected {
         return Finding::new(Verdict::Wrong, format!("{what} has the status {status} instead of {expected}"));
     }
-    match is_error(&reply.body) {
-        true => Finding::new(Verdict::Good, format!("{what} has the status {status}")),
-        false => Finding::new(misshaped, format!("{what} has the status {status}, but its body is not {ERROR_SHAPE}")),
+    if is_error(&reply.body) {
+        Finding::new(Verdict::Good, format!("{what} has the status {status}"))
+    } else {
+        Finding::new(misshaped, format!("{what} has the status {status}, but its body is not {ERROR_SHAPE}"))
     }
 }
 

@@ -30,9 +30,8 @@ impl Secrets {
 
     /// Replaces the secrets in a text.
     pub(crate) fn redact(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| match text.contains(secret.expose_secret()) {
-            true => text.replace(secret.expose_secret(), INSTEAD),
-            false => text,
+        self.0.iter().fold(text.to_owned(), |text, secret| {
+            if text.contains(secret.expose_secret()) { text.replace(secret.expose_secret(), INSTEAD) } else { text }
         })
     }
 

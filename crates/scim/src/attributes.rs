@@ -77,9 +77,10 @@ fn each_object(value: &mut Value, change: &mut dyn FnMut(&mut Map<String, Value>
 
 fn names(list: &str) -> Result<Vec<AttributeName>, ScimError> {
     let names: Vec<_> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(attribute_name).collect();
-    match names.len() > MAX_NAMES {
-        true => Err(ScimError::value(format!("At most {MAX_NAMES} attributes can be named."))),
-        false => Ok(names),
+    if names.len() > MAX_NAMES {
+        Err(ScimError::value(format!("At most {MAX_NAMES} attributes can be named.")))
+    } else {
+        Ok(names)
     }
 }
 

@@ -152,9 +152,10 @@ impl GroupFilter {
     pub(crate) fn members(&self) -> Result<BTreeSet<String>, ScimError> {
         let mut members = BTreeSet::new();
         self.add_members(&mut members);
-        match members.len() > MAX_MEMBERS {
-            true => Err(ScimError::bad("tooMany", format!("A filter names at most {MAX_MEMBERS} members."))),
-            false => Ok(members),
+        if members.len() > MAX_MEMBERS {
+            Err(ScimError::bad("tooMany", format!("A filter names at most {MAX_MEMBERS} members.")))
+        } else {
+            Ok(members)
         }
     }
 

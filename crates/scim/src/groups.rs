@@ -138,9 +138,10 @@ pub(crate) async fn remove(
 ) -> Result<NoContent, ScimError> {
     let group = find(&scim, &id).await?;
     let about = json!({ "groupId": id, "before": { "name": group.name, "roles": group.roles } });
-    match scim.context.store.delete_group(&id, entry("delete_group", about)).await? {
-        true => Ok(NoContent),
-        false => Err(not_found()),
+    if scim.context.store.delete_group(&id, entry("delete_group", about)).await? {
+        Ok(NoContent)
+    } else {
+        Err(not_found())
     }
 }
 
@@ -193,9 +194,10 @@ async fn update(scim: &Scim, before: &Group, change: GroupChange) -> Result<(), 
 
 /// Checks that the directory manages these users: it must not give rights to others.
 async fn check_members(scim: &Scim, ids: &[String]) -> Result<(), ScimError> {
-    match queries::has_unmanaged(&scim.context.store, ids.to_vec()).await? {
-        true => Err(ScimError::value("One of `members` is no user of the directory on this server.")),
-        false => Ok(()),
+    if queries::has_unmanaged(&scim.context.store, ids.to_vec()).await? {
+        Err(ScimError::value("One of `members` is no user of the directory on this server."))
+    } else {
+        Ok(())
     }
 }
 

@@ -97,9 +97,10 @@ pub(crate) fn text(name: &str, value: &Value) -> Result<Option<String>, ScimErro
         Value::Null => Ok(None),
         Value::String(text) => {
             let text = text.trim();
-            match text.chars().count() > MAX_TEXT || text.chars().any(char::is_control) {
-                true => Err(invalid()),
-                false => Ok((!text.is_empty()).then(|| text.to_owned())),
+            if text.chars().count() > MAX_TEXT || text.chars().any(char::is_control) {
+                Err(invalid())
+            } else {
+                Ok((!text.is_empty()).then(|| text.to_owned()))
             }
         }
         _ => Err(invalid()),

@@ -36,9 +36,10 @@ pub(crate) async fn list(
         None => UserFilter::All(Vec::new()),
     };
     let (found, total) = queries::users(&scim.context.store, &condition, page.offset, page.limit).await?;
-    let groups = match page.projection.omits("groups") {
-        true => HashMap::new(),
-        false => queries::groups_of(&scim.context.store, found.iter().map(|user| user.id.clone()).collect()).await?,
+    let groups = if page.projection.omits("groups") {
+        HashMap::new()
+    } else {
+        queries::groups_of(&scim.context.store, found.iter().map(|user| user.id.clone()).collect()).await?
     };
     let resource = |user: &ScimUser| {
         let groups = groups.get(&user.id).map(Vec::as_slice).unwrap_or_default();

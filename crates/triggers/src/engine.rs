@@ -140,9 +140,10 @@ impl Triggers {
         };
         let write = self.store.write(move |db| {
             Box::pin(async move {
-                match store::is_known(db, &left_out.trigger, &left_out.key).await? {
-                    true => Ok(()),
-                    false => store::insert_delivery(db, left_out).await,
+                if store::is_known(db, &left_out.trigger, &left_out.key).await? {
+                    Ok(())
+                } else {
+                    store::insert_delivery(db, left_out).await
                 }
             })
         });

@@ -38,10 +38,7 @@ fn is_word(word: &str, url: &Url) -> bool {
     // Also with what ends the sentence, since a URL may end with it.
     let trimmed = word.trim_end_matches(SENTENCE_ENDS);
     [word, trimmed].into_iter().filter(|word| word.contains('.') || word.contains("://")).any(|word| {
-        let parsed = match word.contains("://") {
-            true => parse(word),
-            false => parse(&format!("https://{word}")),
-        };
+        let parsed = if word.contains("://") { parse(word) } else { parse(&format!("https://{word}")) };
         parsed.is_ok_and(|parsed| parsed == *url)
     })
 }

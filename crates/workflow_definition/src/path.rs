@@ -44,9 +44,10 @@ impl<'t> ValuePath<'t> {
         if is_too_costly {
             return Err("a path has at most one `..` and one filter, which reads only its own item".to_owned());
         }
-        let query = match rest.is_empty() {
-            true => None,
-            false => Some(JsonPath::parse(&format!("${rest}")).map_err(|error| error.to_string())?),
+        let query = if rest.is_empty() {
+            None
+        } else {
+            Some(JsonPath::parse(&format!("${rest}")).map_err(|error| error.to_string())?)
         };
         let is_singular = !outside.contains(['*', '?', ':', ',']) && !outside.contains("..");
         Ok(Self { root, keys: leading_keys(rest), query, is_singular })
@@ -56,10 +57,7 @@ impl<'t> ValuePath<'t> {
     pub fn query(&self, value: &Value) -> Value {
         let Some(query) = &self.query else { return value.clone() };
         let found = query.query(value);
-        match self.is_singular {
-            true => found.first().cloned().unwrap_or_default(),
-            false => found.into_iter().cloned().collect(),
-        }
+        if self.is_singular { found.first().cloned().unwrap_or_default() } else { found.into_iter().cloned().collect() }
     }
 }
 

@@ -289,9 +289,10 @@ impl Retry {
 
     /// Returns whether a step is tried again after an error of this kind.
     pub fn covers(&self, kind: &str) -> bool {
-        match self.on.is_empty() {
-            true => matches!(kind, "timeout" | "unavailable" | "failed"),
-            false => self.on.iter().any(|named| named.0 == kind),
+        if self.on.is_empty() {
+            matches!(kind, "timeout" | "unavailable" | "failed")
+        } else {
+            self.on.iter().any(|named| named.0 == kind)
         }
     }
 }

@@ -105,10 +105,9 @@ impl Workflow {
 }
 
 fn find<'s>(steps: &'s [Step], id: &str) -> Option<&'s Step> {
-    steps.iter().find_map(|step| match step.id.0 == id {
-        true => Some(step),
-        false => step.lists().find_map(|list| find(list.steps, id)),
-    })
+    steps
+        .iter()
+        .find_map(|step| if step.id.0 == id { Some(step) } else { step.lists().find_map(|list| find(list.steps, id)) })
 }
 
 /// The rights of a run's steps.

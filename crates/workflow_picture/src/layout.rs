@@ -175,9 +175,10 @@ impl Layout {
             let (to, is_error) = ((!is_empty).then_some(self.corners.len()), branch.is_error);
             let enter = Line { path: enter, from: node, to, branch: Some(index), label, is_error };
             self.lines.push(enter);
-            let exit = match is_empty {
-                true => Some((node, (branch_x, top))),
-                false => self.place_list(&branch.items, (branch_x, top), follows),
+            let exit = if is_empty {
+                Some((node, (branch_x, top)))
+            } else {
+                self.place_list(&branch.items, (branch_x, top), follows)
             };
             if let Some((from, (exit_x, exit_y))) = exit.filter(|_| follows) {
                 goes_on = true;

@@ -48,10 +48,7 @@ pub async fn report_event(
     let write = store.write(move |db| {
         Box::pin(async move {
             let new = NewEvent { name: name.clone(), key: id, at: now, data: event, roles: Some(roles) };
-            match append_event(db, new).await? {
-                true => match_soon(&jobs, db, &name).await,
-                false => Ok(()),
-            }
+            if append_event(db, new).await? { match_soon(&jobs, db, &name).await } else { Ok(()) }
         })
     });
     write.await?;

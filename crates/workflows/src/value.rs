@@ -67,9 +67,10 @@ pub(crate) fn bind(value: &Value, moment: Moment<'_>) -> Result<Value, String> {
         bound.input = Cow::Owned(Value::Null);
     }
     let bound = serde_json::to_value(bound).map_err(|error| error.to_string())?;
-    match bound.to_string().len() > MAX_BOUND {
-        true => Err(format!("the condition reads more than {MAX_BOUND} bytes")),
-        false => Ok(bound),
+    if bound.to_string().len() > MAX_BOUND {
+        Err(format!("the condition reads more than {MAX_BOUND} bytes"))
+    } else {
+        Ok(bound)
     }
 }
 

@@ -72,8 +72,9 @@ async fn add(
         return Err(UserError::invalid("/text", format!("A note has 1 to {MAX_TEXT} characters.")).into());
     }
     let note = Note::new(caller.user_id, text);
-    match store::insert(&context.store, note.clone(), MAX_NOTES).await? {
-        true => Ok(Created(note)),
-        false => Err(UserError::invalid("/text", format!("You have {MAX_NOTES} notes, which is the limit.")).into()),
+    if store::insert(&context.store, note.clone(), MAX_NOTES).await? {
+        Ok(Created(note))
+    } else {
+        Err(UserError::invalid("/text", format!("You have {MAX_NOTES} notes, which is the limit.")).into())
     }
 }

@@ -45,9 +45,10 @@ impl Tool for AddNote {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
             let note = Note::new(context.scope.user_id.clone(), text(&input, "text"));
-            match store::insert(&self.store, note, self.max_notes).await.map_err(failed)? {
-                true => Ok("The note is stored.".into()),
-                false => Err(ToolError::new(format!("The user has {} notes, which is the limit.", self.max_notes))),
+            if store::insert(&self.store, note, self.max_notes).await.map_err(failed)? {
+                Ok("The note is stored.".into())
+            } else {
+                Err(ToolError::new(format!("The user has {} notes, which is the limit.", self.max_notes)))
             }
         })
     }

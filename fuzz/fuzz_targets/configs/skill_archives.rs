@@ -19,11 +19,10 @@ fn packed(files: &[(&str, &[u8])]) -> Option<Vec<u8>> {
 
 fuzz_target!(|given: (bool, &str, &[u8])| {
     let (is_packed, name, bytes) = given;
-    match is_packed {
-        true => {
-            let archive = packed(&[("a/SKILL.md", bytes), (name, b"x")]);
-            archive.iter().for_each(|archive| skills::fuzz_archive(archive));
-        }
-        false => skills::fuzz_archive(bytes),
+    if is_packed {
+        let archive = packed(&[("a/SKILL.md", bytes), (name, b"x")]);
+        archive.iter().for_each(|archive| skills::fuzz_archive(archive));
+    } else {
+        skills::fuzz_archive(bytes)
     }
 });

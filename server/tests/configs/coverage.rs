@@ -44,9 +44,10 @@ fn configs() -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> Value {
-    let (folder, main) = match path.is_dir() {
-        true => (path.to_owned(), "chatwright.yaml"),
-        false => (path.parent().unwrap().to_owned(), path.file_name().unwrap().to_str().unwrap()),
+    let (folder, main) = if path.is_dir() {
+        (path.to_owned(), "chatwright.yaml")
+    } else {
+        (path.parent().unwrap().to_owned(), path.file_name().unwrap().to_str().unwrap())
     };
     let mut reader = SourceReader::folder(folder);
     let node = reader.read(main, None).unwrap();

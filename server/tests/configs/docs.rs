@@ -119,9 +119,10 @@ fn whole(fragment: &str) -> String {
             }
         }
         let head = format!("{section}:\n");
-        config = match config.starts_with(&head) || config.contains(&format!("\n{head}")) {
-            true => config.replacen(&head, &format!("{head}{more}"), 1),
-            false => format!("{config}{head}{more}"),
+        config = if config.starts_with(&head) || config.contains(&format!("\n{head}")) {
+            config.replacen(&head, &format!("{head}{more}"), 1)
+        } else {
+            format!("{config}{head}{more}")
         };
     }
     config

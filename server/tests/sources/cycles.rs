@@ -10,14 +10,7 @@ use std::path::Path;
 const CYCLE_FILES: usize = 4;
 
 /// The crates with a larger cycle, and its files. A number here may only become smaller.
-const LARGER: &[(&str, usize)] = &[
-    ("crates/agent", 26),
-    ("crates/config", 44),
-    ("crates/evaluation", 15),
-    ("crates/providers", 7),
-    ("crates/recordings", 6),
-    ("crates/workflows", 5),
-];
+const LARGER: &[(&str, usize)] = &[("crates/config", 36)];
 
 /// Returns the files that can be reached from a file by imports.
 fn reachable<'g>(

@@ -24,10 +24,8 @@ fn named_tests_and_scenarios_exist() {
         for test in &row.tests {
             let (path, name) = test.split_once("::").unwrap();
             let code = std::fs::read_to_string(repository_root().join(path)).unwrap_or_default();
-            let is_there = match path.ends_with(".rs") {
-                true => is_test(&code, name),
-                false => code.contains(&format!("test(\"{name}\"")),
-            };
+            let is_there =
+                if path.ends_with(".rs") { is_test(&code, name) } else { code.contains(&format!("test(\"{name}\"")) };
             if !is_there {
                 missing.push(format!("{} {test}", row.id));
             }

@@ -32,10 +32,7 @@ pub(super) fn add(site: &Path) -> Result<()> {
 
 /// Removes all compressed copies.
 pub(super) fn remove(site: &Path) -> Result<()> {
-    for_each(site, &mut |file| match is_compressed_copy(file) {
-        true => Ok(std::fs::remove_file(file)?),
-        false => Ok(()),
-    })
+    for_each(site, &mut |file| if is_compressed_copy(file) { Ok(std::fs::remove_file(file)?) } else { Ok(()) })
 }
 
 /// Writes both compressed copies of a file, unless they exist. Returns the sizes of the file and of

@@ -91,10 +91,7 @@ pub(super) fn for_each(folder: &Path, work: &mut dyn FnMut(&Path) -> Result<()>)
     let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
-        match entry.file_type()?.is_dir() {
-            true => for_each(&entry.path(), work)?,
-            false => work(&entry.path())?,
-        }
+        if entry.file_type()?.is_dir() { for_each(&entry.path(), work)? } else { work(&entry.path())? }
     }
     Ok(())
 }

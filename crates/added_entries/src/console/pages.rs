@@ -252,16 +252,17 @@ async fn render<P: EntryPages>(
     let stored = Some((entry.name.clone(), version.unwrap_or(entry.version)));
     let form = FormState { stored, name: entry.name.clone(), body, problem: problem.clone() };
     let EntryView { top, state, actions, form } = current.view(context, admin, entry, form);
-    let edit = match current.is_allowed() {
-        true => view! {
+    let edit = if current.is_allowed() {
+        view! {
             <section class="cw-account-part" aria-labelledby="edit">
                 <h2 id="edit">"Edit"</h2>
                 {form}
             </section>
         }
-        .into_any(),
+        .into_any()
+    } else {
         // Without the form, only this says why something was refused.
-        false => error_message(problem).into_any(),
+        error_message(problem).into_any()
     };
     let about = [
         ("Added by", names.view(&entry.created_by)),

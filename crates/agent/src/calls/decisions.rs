@@ -2,7 +2,8 @@
 
 use crate::approval::{exposure, policy};
 use crate::calls::execution::RunnableCall;
-use crate::calls::handling::{emit_failure, emit_grant, output};
+use crate::calls::handling::{emit_failure, emit_grant};
+use crate::calls::outcome::output;
 use crate::calls::validation::{CallTarget, InvalidCall};
 use crate::model::reply::RunFailure;
 use crate::model::retry;
@@ -41,11 +42,12 @@ impl Run<'_> {
             match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
-                    let output = match cut_off {
+                    let output = if cut_off {
                         // The call may have had its effect, unlike one that is denied before it
                         // runs.
-                        true => ToolOutput::ErrorText(skipped_call_text(reason.as_deref())),
-                        false => ToolOutput::Denied(reason),
+                        ToolOutput::ErrorText(skipped_call_text(reason.as_deref()))
+                    } else {
+                        ToolOutput::Denied(reason)
                     };
                     outputs.insert(call.id, (call.name, output));
                 }

@@ -1,16 +1,18 @@
 //! Runs the tools of a step concurrently. Each has a timeout, and a panic of one does not end the
 //! run.
 
-use crate::approval::exposure;
+use crate::approval::expose::expose;
 use crate::calls::meter::CallMeter;
+use crate::calls::outcome::CallOutcome;
 use crate::calls::validation::CallTarget;
+use crate::event::EventRecorder;
 use crate::limits::UsageMeter;
 use crate::sub_agent::parent::AgentPermit;
 use crate::sub_agent::{self, Resumption};
 use crate::{Event, EventSink, ExposureState, GrantLookup, Policy, ROUTING, RepeatTerms, SinkClosed};
 use contract::{
-    ApprovalTerms, CallReport, CallReports, CallTime, MCP_APP, ModelUse, Part, RunScope, TOOL_QUESTION, Tool, ToolCall,
-    ToolContext, ToolError,
+    CallReport, CallReports, CallTime, MCP_APP, ModelUse, Part, RunScope, TOOL_QUESTION, Tool, ToolCall, ToolContext,
+    ToolError,
 };
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -32,10 +34,6 @@ const WAITING_REPORTS: usize = 8;
 
 /// The result of a call that its provider runs, after the user's approval.
 const APPROVED: &str = "The user approved this call.";
-
-/// Sends the events of a sub-agent's calls to the calling run. The sub-agent continues once an
-/// event is recorded.
-pub(crate) type EventRecorder = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClosed>>)>;
 
 /// What all calls of a run have in common.
 #[derive(Clone)]
@@ -74,22 +72,6 @@ impl RunnableCall {
     }
 }
 
-/// The outcome of a call.
-#[derive(Clone, Debug)]
-pub(crate) enum CallOutcome {
-    /// The call's result.
-    Result(Result<Value, ToolError>),
-    /// The call waits for the user.
-    Suspended {
-        /// The result so far.
-        output: Value,
-        /// The state from which the call resumes.
-        state: Value,
-        /// The terms of the approval request.
-        terms: ApprovalTerms,
-    },
-}
-
 /// In which order calls run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallOrder {
@@ -120,7 +102,7 @@ pub(crate) async fn run_all<S: EventSink>(
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
             // The exposure is recorded before the tool runs, because its result is read in any
             // case.
-            exposure::expose(&caller.exposure, &name, ready.runner.spec().annotations, sink).await?;
+            expose(&caller.exposure, &name, ready.runner.spec().annotations, sink).await?;
             let (resumed, repeat) = (ready.resumed.is_some(), ready.repeat());
             sink.emit(Event::ToolStarted { call_id, name, resumed, repeat }).await?;
             let reports = CallReports::new(ready.call.id.clone(), reporter.clone());

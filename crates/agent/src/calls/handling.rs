@@ -2,15 +2,14 @@
 //! `decisions` continues with what the user answers.
 
 use crate::approval::{exposure, grants, policy};
-use crate::calls::execution::{self, CallOrder, CallOutcome, RunnableCall};
+use crate::calls::execution::{self, CallOrder, RunnableCall};
+use crate::calls::outcome::{CallOutcome, tool_result};
 use crate::calls::validation::{CallTarget, CheckedCall, InvalidCall};
 use crate::limits::loop_detection::{self, LoopVerdict};
 use crate::model::reply::{ModelReply, RunFailure};
 use crate::run::Run;
 use crate::{Checkpoint, Event, EventSink, Grant, PolicyQuery, RepeatTerms, Ruling, WaitingCall};
-use contract::{
-    AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
-};
+use contract::{AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolSpec};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -102,10 +101,8 @@ impl Run<'_> {
                 results.insert(call.id.clone(), emit_failure(&call, policy::denied(reason), false, sink).await?);
                 continue;
             }
-            let refusal = match ends {
-                true => Some(NOT_RUN.to_owned()),
-                false => self.refusal(verdict, ready.len() + self.waiting.len()),
-            };
+            let refusal =
+                if ends { Some(NOT_RUN.to_owned()) } else { self.refusal(verdict, ready.len() + self.waiting.len()) };
             self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != LoopVerdict::Stop && !ends;
             match (tool, refusal) {
                 (Err(InvalidCall { error, dynamic, .. }), _) => {
@@ -129,9 +126,10 @@ impl Run<'_> {
                     accepted.push(call.name.clone());
                     delegated += usize::from(matches!(tool, CallTarget::Agent(_)));
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
-                        match tool.spec().execution.is_client() {
-                            true => self.hand_over(&call, tool.spec(), sink).await?,
-                            false => ready.push(RunnableCall { call, runner: tool, resumed: None }),
+                        if tool.spec().execution.is_client() {
+                            self.hand_over(&call, tool.spec(), sink).await?
+                        } else {
+                            ready.push(RunnableCall { call, runner: tool, resumed: None })
                         }
                     }
                 }
@@ -159,9 +157,10 @@ impl Run<'_> {
         }
         let grant = self.caller.find_grant(&self.agent.id, tool, ruling, exposed.as_ref()).await;
         let is_granted = grant.is_some();
-        match is_granted {
-            true => emit_grant(call, grant, sink).await?,
-            false => self.request_approval(call.clone(), tool, ruling, cut_off, sink).await?,
+        if is_granted {
+            emit_grant(call, grant, sink).await?
+        } else {
+            self.request_approval(call.clone(), tool, ruling, cut_off, sink).await?
         }
         Ok(is_granted)
     }
@@ -238,9 +237,10 @@ impl Run<'_> {
         let order =
             CallOrder { at_once: settings.tools_at_once(), ends_at_failure: settings.tool_strategy.is_sequential() };
         let running = execution::run_all(ready, &self.caller, order, sink);
-        let mut outcomes = match waits_below {
-            true => self.caller.permit.release_during(&self.caller.cancel, running).await?,
-            false => running.await?,
+        let mut outcomes = if waits_below {
+            self.caller.permit.release_during(&self.caller.cancel, running).await?
+        } else {
+            running.await?
         };
         let mut results = HashMap::new();
         for call in calls {
@@ -327,15 +327,4 @@ async fn emit_unapproved<S: EventSink>(call: &ToolCall, sink: &mut S) -> Result<
 
 fn is_empty(part: &AssistantPart) -> bool {
     matches!(part, AssistantPart::Text { text, metadata: None } if text.is_empty())
-}
-
-fn tool_result(call: &ToolCall, result: &Result<Value, ToolError>) -> ToolResult {
-    ToolResult { call_id: call.id.clone(), name: call.name.clone(), output: output(result), metadata: None }
-}
-
-pub(crate) fn output(result: &Result<Value, ToolError>) -> ToolOutput {
-    match result {
-        Ok(value) => ToolOutput::from_url(value.clone()),
-        Err(error) => ToolOutput::ErrorText(error.message.clone()),
-    }
 }

@@ -1,6 +1,6 @@
 //! Meters the requests to models that a tool makes itself, as part of the run that called it.
 
-use crate::calls::execution::EventRecorder;
+use crate::event::EventRecorder;
 use crate::limits::UsageMeter;
 use crate::{Event, Limit};
 use contract::{ModelId, ModelMeter, ReplyUsage};

@@ -5,5 +5,6 @@ pub(crate) mod execution;
 pub(crate) mod handling;
 pub(crate) mod ids;
 pub(crate) mod meter;
+pub(crate) mod outcome;
 pub(crate) mod sources;
 pub(crate) mod validation;

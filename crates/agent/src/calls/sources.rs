@@ -1,6 +1,6 @@
 //! Collects the tools of a turn: the agent's own, and those that its sources currently offer.
 
-use crate::approval::exposure;
+use crate::approval::expose::expose;
 use crate::{Agent, Event, EventSink, ExposureState, SinkClosed};
 use contract::{RunScope, SourceTools, Tool};
 use std::borrow::Cow;
@@ -32,9 +32,9 @@ pub(crate) async fn with_source_tools<'a, S: EventSink>(
         match tools {
             Ok(SourceTools { tools, context, context_annotations: context_marks, note_annotations, .. }) => {
                 add(&mut agent, source.name(), tools);
-                exposure::expose(seen, source.name(), note_annotations, sink).await?;
+                expose(seen, source.name(), note_annotations, sink).await?;
                 if let Some(context) = context {
-                    exposure::expose(seen, source.name(), context_marks, sink).await?;
+                    expose(seen, source.name(), context_marks, sink).await?;
                     contexts.push((source.name().to_owned(), context));
                 }
             }

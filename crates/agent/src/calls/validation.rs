@@ -185,17 +185,17 @@ impl OfferedTools {
             }
         };
         let input = self.unwrap_bridge(&mut call, input);
-        let tool = match self.offers(&call.name) || call.needs_provider_approval() {
-            // What is still a call of the bridge names no tool that the step offers.
-            true if call.name == TOOL_CALL && self.deferral.is_some() => {
-                let error = match deferral::target(&input) {
-                    Some((name, _)) => self.no_such_tool(name),
-                    None => "Give the `name` of a tool and its `arguments`.".to_owned(),
-                };
-                Err(InvalidCall { input: input.clone(), error, dynamic: false })
-            }
-            true => self.resolve(&call, &input).await,
-            false => Err(InvalidCall { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
+        let tool = if !self.offers(&call.name) && !call.needs_provider_approval() {
+            Err(InvalidCall { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true })
+        } else if call.name == TOOL_CALL && self.deferral.is_some() {
+            // A call of the bridge that was not unwrapped names no tool that the step offers.
+            let error = match deferral::target(&input) {
+                Some((name, _)) => self.no_such_tool(name),
+                None => "Give the `name` of a tool and its `arguments`.".to_owned(),
+            };
+            Err(InvalidCall { input: input.clone(), error, dynamic: false })
+        } else {
+            self.resolve(&call, &input).await
         };
         if input.is_object() {
             call.input = input;
@@ -233,9 +233,10 @@ impl OfferedTools {
     /// Returns the schema of a deferred tool, which the model may not have looked up.
     fn shown_schema(&self, tool: &ToolSpec) -> String {
         let schema = tool.input_schema.to_string();
-        match self.is_deferred(&tool.name) && schema.len() <= MAX_SHOWN_SCHEMA {
-            true => format!(" The parameters are: {schema}"),
-            false => String::new(),
+        if self.is_deferred(&tool.name) && schema.len() <= MAX_SHOWN_SCHEMA {
+            format!(" The parameters are: {schema}")
+        } else {
+            String::new()
         }
     }
 
@@ -245,17 +246,19 @@ impl OfferedTools {
         names.sort_unstable();
         if let Some(deferral) = &self.deferral {
             let similar: Vec<_> = deferral.similar(name).into_iter().filter(|name| self.offers(name)).collect();
-            return match similar.is_empty() {
-                true => format!("There is no tool `{name}`. Find tools with {TOOL_SEARCH}."),
-                false => format!(
+            return if similar.is_empty() {
+                format!("There is no tool `{name}`. Find tools with {TOOL_SEARCH}.")
+            } else {
+                format!(
                     "There is no tool `{name}`. Similar tools: {}. Find others with {TOOL_SEARCH}.",
                     similar.join(", ")
-                ),
+                )
             };
         }
-        match names.is_empty() {
-            true => format!("There is no tool `{name}`. No tools are available."),
-            false => format!("There is no tool `{name}`. Available: {}.", names.join(", ")),
+        if names.is_empty() {
+            format!("There is no tool `{name}`. No tools are available.")
+        } else {
+            format!("There is no tool `{name}`. Available: {}.", names.join(", "))
         }
     }
 }

@@ -21,10 +21,9 @@ pub(crate) fn has_large(message: &Message, limit: usize) -> bool {
 pub(crate) fn shortened(message: &Arc<Message>, limit: usize) -> Arc<Message> {
     match &**message {
         Message::Tool(results) if has_large(message, limit) => {
-            let results = results.iter().map(|result| match is_large(result, limit) {
-                true => short_result(result, limit),
-                false => result.clone(),
-            });
+            let results = results
+                .iter()
+                .map(|result| if is_large(result, limit) { short_result(result, limit) } else { result.clone() });
             Arc::new(Message::Tool(results.collect()))
         }
         _ => message.clone(),
@@ -36,10 +35,14 @@ pub(crate) fn shortened(message: &Arc<Message>, limit: usize) -> Arc<Message> {
 pub(crate) fn shortened_further(message: &Arc<Message>, count: usize, limit: usize) -> Arc<Message> {
     match &**message {
         Message::Tool(results) if results.iter().take(count).any(can_be_shortened) => {
-            let results = results.iter().enumerate().map(|(at, result)| match at < count {
-                true if can_be_shortened(result) => short_result(result, SHORT),
-                _ if is_large(result, limit) => short_result(result, limit),
-                _ => result.clone(),
+            let results = results.iter().enumerate().map(|(at, result)| {
+                if at < count && can_be_shortened(result) {
+                    short_result(result, SHORT)
+                } else if is_large(result, limit) {
+                    short_result(result, limit)
+                } else {
+                    result.clone()
+                }
             });
             Arc::new(Message::Tool(results.collect()))
         }

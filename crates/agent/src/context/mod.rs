@@ -22,8 +22,7 @@ mod summary;
 mod too_long;
 
 pub use earlier::{EarlierHistory, EarlierMessages};
-pub use page::PageContext;
-pub use projection::{Compaction, ContextInput, ContextSummary, Projection, TurnBoundary};
+pub use projection::{Compaction, ContextInput, ContextSummary, PageContext, Projection, TurnBoundary};
 pub use read_result::READ_RESULT_TOOL;
 pub(crate) use settings::{ContextBudget, ModelRoom};
 pub use settings::{ContextSettings, ContextTriggers, SummarySettings};

@@ -8,15 +8,6 @@ use crate::{Event, EventSink};
 use contract::{Message, UserPart};
 use std::sync::Arc;
 
-/// A text about the user's page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageContext {
-    /// The text.
-    pub text: String,
-    /// Whether it is the newest such text in the messages that the model reads.
-    pub is_known: bool,
-}
-
 impl Run<'_> {
     /// Adds what the page contains to the history, unless the model knows it: in front of the user's
     /// message, or after what the turn has so far.

@@ -2,7 +2,6 @@
 
 use crate::context::earlier::EarlierMessages;
 use crate::context::large_result::{shortened, shortened_further};
-use crate::context::page::PageContext;
 use crate::context::read_result::READ_RESULT_TOOL;
 use crate::context::size::MeasuredSize;
 use contract::{Message, ToolOutput, ToolResult, UserPart};
@@ -67,6 +66,15 @@ pub struct ContextInput {
     pub measured: Option<MeasuredSize>,
     /// Set if the run summarises the history instead of answering.
     pub compaction: Option<Compaction>,
+}
+
+/// A text about the user's page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageContext {
+    /// The text.
+    pub text: String,
+    /// Whether it is the newest such text in the messages that the model reads.
+    pub is_known: bool,
 }
 
 /// The user's demand for a summary of the history.

@@ -94,9 +94,12 @@ pub(crate) fn as_written(messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
             Arc::new(Message::Assistant(parts.collect()))
         }
         Message::Tool(results) if results.iter().any(|result| bridged.contains(&result.call_id)) => {
-            let results = results.iter().map(|result| match bridged.contains(&result.call_id) {
-                true => ToolResult { name: TOOL_CALL.to_owned(), ..result.clone() },
-                false => result.clone(),
+            let results = results.iter().map(|result| {
+                if bridged.contains(&result.call_id) {
+                    ToolResult { name: TOOL_CALL.to_owned(), ..result.clone() }
+                } else {
+                    result.clone()
+                }
             });
             Arc::new(Message::Tool(results.collect()))
         }

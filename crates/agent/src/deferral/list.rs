@@ -18,9 +18,10 @@ pub(super) fn instructions(tools: &[&ToolSpec]) -> String {
          with {TOOL_SEARCH}, and call them with {TOOL_CALL}.\n"
     );
     let described: String = tools.iter().map(|tool| described(tool)).collect();
-    match described.len() <= MAX_DESCRIBED {
-        true => text.push_str(&described),
-        false => names(tools, &mut text),
+    if described.len() <= MAX_DESCRIBED {
+        text.push_str(&described)
+    } else {
+        names(tools, &mut text)
     }
     text.push_str("</tools-found-by-search>");
     text

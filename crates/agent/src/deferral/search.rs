@@ -49,10 +49,7 @@ impl ToolSearch {
             let ToolSpec { name, description, input_schema, .. } = spec;
             let tool = json!({ "name": name, "description": description, "parameters": input_schema });
             bytes += tool.to_string().len();
-            match tools.is_empty() || bytes <= MAX_BYTES {
-                true => tools.push(tool),
-                false => names.push(name),
-            }
+            if tools.is_empty() || bytes <= MAX_BYTES { tools.push(tool) } else { names.push(name) }
         }
         let mut found = json!({ "tools": tools });
         if !names.is_empty() {

@@ -1,7 +1,7 @@
 //! The state of a run without a conversation, from which any server continues it: after a decision, or
 //! after the server that executed it died.
 
-use crate::calls::handling::output;
+use crate::calls::outcome::output;
 use crate::{Decision, Event, ExposureState, PendingCall, TurnUsage, waiting_nested_calls};
 use contract::{ApprovalTerms, AssistantPart, Exposure, Message, ToolCall, ToolError, ToolResult};
 use serde::{Deserialize, Serialize};

@@ -82,9 +82,10 @@ pub struct InvocationRequest {
 impl InvocationRequest {
     /// Returns the limits that hold for the request to this agent.
     pub fn limits_for(&self, agent: &Agent) -> TurnLimits {
-        match self.replaces_limits {
-            true => self.limits.or(&agent.settings.limits),
-            false => agent.settings.limits.stricter(&self.limits),
+        if self.replaces_limits {
+            self.limits.or(&agent.settings.limits)
+        } else {
+            agent.settings.limits.stricter(&self.limits)
         }
     }
 }

@@ -49,9 +49,8 @@ impl Run<'_> {
         if self.deferral.is_some() {
             messages = deferral::as_written(messages);
         }
-        let declared = |spec: &ToolSpec| match self.provider_search {
-            true => deferral::for_provider(settings, spec.clone()),
-            false => spec.clone(),
+        let declared = |spec: &ToolSpec| {
+            if self.provider_search { deferral::for_provider(settings, spec.clone()) } else { spec.clone() }
         };
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {

@@ -5,80 +5,27 @@
 //! from which it resumes, and the calling agent's call waits. The user's decision applies to the
 //! sub-agent's call, and its run resumes.
 
+mod definition;
 pub(crate) mod parent;
 mod suspended;
 mod view;
 
+pub use definition::SubAgent;
 pub use suspended::{NestedCall, waiting_nested_calls};
 
-use crate::calls::execution::{CallOutcome, CallScope, EventRecorder};
+use crate::calls::execution::CallScope;
+use crate::calls::outcome::CallOutcome;
+use crate::event::EventRecorder;
 use crate::run::run_nested;
 use crate::sub_agent::parent::ParentContext;
 use crate::{Agent, ContextInput, Decision, Ending, Grant, PendingCall, TurnInput, TurnUsage};
-use contract::{CallReports, Message, RunScope, ToolCall, ToolError, ToolSpec, UserPart};
+use contract::{CallReports, Message, RunScope, ToolCall, UserPart};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
-use std::borrow::Cow;
+use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
 use suspended::SuspendedRun;
 use view::{SubAgentState, SubAgentView, ViewSink};
-
-/// What follows the id of an agent in that of its copy.
-const COPY: &str = "/general-purpose";
-
-/// An agent that another agent can call as a tool.
-pub struct SubAgent {
-    /// The declaration that the calling agent's model reads. [`ToolSpec::timeout`] applies to the
-    /// whole run.
-    pub spec: ToolSpec,
-    /// The agent. Its tools run on the server, not in the browser.
-    pub agent: Agent,
-    /// Whether it is a copy of the calling agent rather than an agent with a name of its own. Its task is then
-    /// the argument `prompt`, `max_turns` bounds its requests, and calls in one reply beyond the number that
-    /// may work at the same time are refused instead of waiting.
-    pub is_copy: bool,
-}
-
-impl SubAgent {
-    /// Creates a sub-agent that is not a copy of the calling agent.
-    pub fn new(spec: ToolSpec, agent: Agent) -> Self {
-        Self { spec, agent, is_copy: false }
-    }
-
-    /// Returns the id of the copy of an agent, which no agent of a config can have. It differs between agents:
-    /// who approves a call for good does so for the copy of one agent.
-    pub fn copy_id(agent_id: &str) -> String {
-        [agent_id, COPY].concat()
-    }
-
-    /// Returns whether an id is that of an agent or of its copy.
-    pub fn is_agent_or_copy(id: &str, agent_id: &str) -> bool {
-        id.strip_suffix(COPY).unwrap_or(id) == agent_id
-    }
-
-    /// The default timeout of a task.
-    pub const TIMEOUT: Duration = Duration::from_secs(900);
-
-    /// Returns the agent with the limits that a call sets.
-    fn for_call(&self, call: &ToolCall) -> Cow<'_, Agent> {
-        let turns = call.input.get("max_turns").and_then(Value::as_u64).filter(|_| self.is_copy);
-        let Some(turns) = turns.and_then(|turns| u32::try_from(turns).ok()) else { return Cow::Borrowed(&self.agent) };
-        let mut agent = self.agent.clone();
-        agent.settings.max_steps = agent.settings.max_steps.min(turns.max(1));
-        Cow::Owned(agent)
-    }
-
-    /// Returns the default schema of a task.
-    pub fn default_schema() -> Value {
-        json!({
-            "type": "object",
-            "properties": { "task": { "type": "string", "description": "The task, with all information that is needed for it." } },
-            "required": ["task"],
-        })
-    }
-}
 
 /// A suspended run that resumes.
 pub(crate) struct Resumption {
@@ -99,7 +46,7 @@ pub(crate) fn run_sub_agent<'a>(
 ) -> BoxFuture<'a, CallOutcome> {
     async move {
         let Some(place) = caller.permit.acquire_child(&caller.cancel).await else {
-            return failed("The agent was stopped before it began.");
+            return CallOutcome::failed("The agent was stopped before it began.");
         };
         let caller = CallScope { permit: place, ..caller };
         match resumed {
@@ -135,7 +82,7 @@ async fn resume(
     above: (CallReports, EventRecorder),
 ) -> CallOutcome {
     let Some(mut suspended) = SuspendedRun::read(resumed.state) else {
-        return failed("The agent's previous state is lost. Give it the task again.");
+        return CallOutcome::failed("The agent's previous state is lost. Give it the task again.");
     };
     suspended.decide(resumed.decision, resumed.grant);
     // A standing approval that was given with this decision may cover further calls.
@@ -191,30 +138,30 @@ async fn run_turn(agent: &Agent, turn: TurnInput, caller: CallScope, mut sink: V
             CallOutcome::Result(Ok(view.to_value()))
         }
         Ending::Limit(_) if view.text.trim().is_empty() => {
-            failed("The agent was stopped at a limit before it had an answer.")
+            CallOutcome::failed("The agent was stopped at a limit before it had an answer.")
         }
         Ending::Limit(_) => {
             view.state = SubAgentState::Limit;
             CallOutcome::Result(Ok(view.to_value()))
         }
         Ending::Stopped | Ending::SinkClosed | Ending::EmptySummary => {
-            failed("The agent was stopped before it finished. Its actions so far remain in effect.")
+            CallOutcome::failed("The agent was stopped before it finished. Its actions so far remain in effect.")
         }
         Ending::UnknownPrice { model } => {
             tracing::warn!(agent = agent.id, model, "a sub-agent was not run: its model's price is not known");
-            failed("The agent was not run: the price of its model is not known, so the cost limit cannot be kept.")
+            CallOutcome::failed(
+                "The agent was not run: the price of its model is not known, so the cost limit cannot be kept.",
+            )
         }
         Ending::InvalidCall { tool } => {
             tracing::warn!(agent = agent.id, tool, "a sub-agent ended at an invalid call");
-            failed("The agent failed: it made an invalid tool call. Its actions so far remain in effect.")
+            CallOutcome::failed("The agent failed: it made an invalid tool call. Its actions so far remain in effect.")
         }
         Ending::Failed(error) => {
             tracing::warn!(agent = agent.id, %error, "a sub-agent failed");
-            failed("The agent failed: its model could not be reached, or refused. Its actions so far remain in effect.")
+            CallOutcome::failed(
+                "The agent failed: its model could not be reached, or refused. Its actions so far remain in effect.",
+            )
         }
     }
-}
-
-fn failed(text: &str) -> CallOutcome {
-    CallOutcome::Result(Err(ToolError::new(text)))
 }

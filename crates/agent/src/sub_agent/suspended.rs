@@ -2,7 +2,7 @@
 //! leaves the server.
 
 use super::view::SubAgentView;
-use crate::calls::execution::CallOutcome;
+use crate::calls::outcome::CallOutcome;
 use crate::limits::turn_usage::TurnUsage;
 use crate::{Decision, Grant, PendingCall, WaitingCall};
 use contract::{ApprovalTerms, Message, ToolCall};
@@ -94,7 +94,7 @@ impl SuspendedRun {
             Ok(state) => CallOutcome::Suspended { output, state, terms },
             Err(error) => {
                 tracing::error!(%error, "the state of a suspended sub-agent cannot be written");
-                super::failed("The agent could not wait for the user.")
+                CallOutcome::failed("The agent could not wait for the user.")
             }
         }
     }

@@ -4,7 +4,7 @@
 //! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd",
 //! "waiting"}`. The calling agent reads only `text`, see [`contract::ToolOutput::from_value`].
 
-use crate::calls::execution::EventRecorder;
+use crate::event::EventRecorder;
 use crate::{Event, EventSink, SinkClosed};
 use contract::{CallReports, Part, TOOL_QUESTION, ToolCall, Usage, displayed_item};
 use serde::{Deserialize, Serialize};

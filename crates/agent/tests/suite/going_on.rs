@@ -174,9 +174,12 @@ async fn only_a_stop_tool_that_has_run_ends_the_turn() {
         let before = Agent { tools: tools.into(), settings: settings.clone(), ..Agent::new("a", model.clone()) };
         let mut notes = Notes::default();
         let asked = agent::run(&before, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
-        let decide = |call: ToolCall| match denied.contains(&call.name.as_str()) {
-            true => PendingCall { decision: Decision::Denied(None), ..approved(call) },
-            false => approved(call),
+        let decide = |call: ToolCall| {
+            if denied.contains(&call.name.as_str()) {
+                PendingCall { decision: Decision::Denied(None), ..approved(call) }
+            } else {
+                approved(call)
+            }
         };
         let pending = asked.waiting.into_iter().map(|waiting| decide(waiting.call)).collect();
         let stored = serde_json::to_string(&asked.turn_usage).unwrap();
@@ -248,12 +251,11 @@ async fn an_invalid_call_ends_the_turn_without_repair() {
         let mut notes = Notes::default();
         let outcome = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, TurnUsage::default()), &mut notes).await;
         assert_eq!(model.requests().len(), requests);
-        match repair_tool_call {
-            true => assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending),
-            false => {
-                assert!(matches!(&outcome.ending, Ending::InvalidCall { tool } if tool == "nothing"));
-                assert_eq!(notes.failures.len(), 2, "{:?}", notes.failures);
-            }
+        if repair_tool_call {
+            assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending)
+        } else {
+            assert!(matches!(&outcome.ending, Ending::InvalidCall { tool } if tool == "nothing"));
+            assert_eq!(notes.failures.len(), 2, "{:?}", notes.failures);
         }
     }
 }

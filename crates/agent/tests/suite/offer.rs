@@ -90,9 +90,10 @@ async fn a_step_accepts_only_the_tools_that_it_offers() {
             if !offered.contains(name) {
                 let mut listed = offered.to_vec();
                 listed.sort_unstable();
-                let available = match listed.is_empty() {
-                    true => format!("There is no tool `{name}`. No tools are available."),
-                    false => format!("There is no tool `{name}`. Available: {}.", listed.join(", ")),
+                let available = if listed.is_empty() {
+                    format!("There is no tool `{name}`. No tools are available.")
+                } else {
+                    format!("There is no tool `{name}`. Available: {}.", listed.join(", "))
                 };
                 assert_eq!(output, ToolOutput::ErrorText(available));
             }

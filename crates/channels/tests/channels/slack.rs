@@ -269,9 +269,10 @@ fn respond(status: u16, body: Value) -> Response {
 }
 
 async fn file(headers: HeaderMap) -> Response {
-    match headers.get("authorization").is_some_and(|value| value == format!("Bearer {BOT_TOKEN}").as_str()) {
-        true => "the content of the file".into_response(),
-        false => ([("content-type", "text/html")], "<html>Sign in</html>").into_response(),
+    if headers.get("authorization").is_some_and(|value| value == format!("Bearer {BOT_TOKEN}").as_str()) {
+        "the content of the file".into_response()
+    } else {
+        ([("content-type", "text/html")], "<html>Sign in</html>").into_response()
     }
 }
 

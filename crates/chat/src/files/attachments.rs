@@ -217,10 +217,12 @@ impl FileReader<'_> {
     fn block(&self, name: &str, text: &str, size: u64, room: &mut FileBudget) -> UiPart {
         let shown = &text[..text.floor_char_boundary(self.shown_length(size, room))];
         room.text -= shown.len();
-        let rest = match (shown.len() as u64) < size {
-            false => "",
-            true if self.are_searched => "\n(This is the beginning of the file. Search the documents for the rest.)",
-            true => "\n(The rest of the file is left out.)",
+        let rest = if shown.len() as u64 >= size {
+            ""
+        } else if self.are_searched {
+            "\n(This is the beginning of the file. Search the documents for the rest.)"
+        } else {
+            "\n(The rest of the file is left out.)"
         };
         // The content must not close the block and pass for the user's own text.
         let shown = shown.replace("</file", "<\\/file");

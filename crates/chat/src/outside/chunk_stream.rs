@@ -58,10 +58,7 @@ impl ChunkStream {
         let mut chunks = Vec::new();
         self.converter.convert(event.clone(), self.clock.now(), &mut chunks);
         for chunk in chunks.iter().filter(|chunk| !is_private(chunk)) {
-            match is_held {
-                true => self.held.push(chunk.clone()),
-                false => self.send(chunk),
-            }
+            if is_held { self.held.push(chunk.clone()) } else { self.send(chunk) }
         }
     }
 

@@ -92,9 +92,10 @@ pub fn decide_suspended(
 ) -> Result<Option<DecidedState>, UserError> {
     let mut state = read(state)?;
     let decision = if approved { Decision::Approved } else { Decision::Denied(reason) };
-    match state.decide(call_id, decision) {
-        true => Ok(Some(DecidedState { is_open: !state.questions().is_empty(), state: write(&state)? })),
-        false => Ok(None),
+    if state.decide(call_id, decision) {
+        Ok(Some(DecidedState { is_open: !state.questions().is_empty(), state: write(&state)? }))
+    } else {
+        Ok(None)
     }
 }
 

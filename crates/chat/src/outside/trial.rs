@@ -108,10 +108,8 @@ impl Inner {
         };
         let mut outcome = agent::run(&agent, turn(Vec::new(), Vec::new()), &mut seen).await;
         if let Some(waiting) = outcome.waiting.pop() {
-            let decision = match request.approved {
-                true => Decision::Approved,
-                false => Decision::Denied(Some(NOT_APPROVED.to_owned())),
-            };
+            let decision =
+                if request.approved { Decision::Approved } else { Decision::Denied(Some(NOT_APPROVED.to_owned())) };
             let agent::WaitingCall { call, state, tool_fingerprint: asked, .. } = waiting;
             let pending =
                 vec![PendingCall { call, decision, state, tool_fingerprint: asked, grant: None, cut_off: false }];

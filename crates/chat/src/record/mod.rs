@@ -2,6 +2,5 @@
 
 pub(crate) mod audit;
 pub(crate) mod conversation_usage;
-pub(crate) mod mask;
 pub(crate) mod steps;
 pub(crate) mod telemetry;

@@ -272,9 +272,10 @@ fn log_end(subject: &RunContext, close: &RunClose) {
     let RunContext { run_id: run, conversation_id: conversation, agent_id: agent, .. } = subject;
     let (outcome, reason) = (close.status.name(), close.reason.name());
     let cause = close.cause.as_deref().unwrap_or_default();
-    match close.reason.is_failure() {
-        true => tracing::warn!(run, conversation, agent, outcome, reason, cause, "run failed"),
-        false => tracing::info!(run, conversation, agent, outcome, reason, cause, "run ended"),
+    if close.reason.is_failure() {
+        tracing::warn!(run, conversation, agent, outcome, reason, cause, "run failed")
+    } else {
+        tracing::info!(run, conversation, agent, outcome, reason, cause, "run ended")
     }
 }
 

@@ -68,10 +68,7 @@ mod tests {
         let (begun, mut told, mut signs) = (Instant::now(), Vec::new(), Vec::new());
         let mut frames = with_keep_alive(frames.boxed(), SILENCE);
         while let Some(frame) = frames.next().await {
-            match frame.as_ref() == SIGN {
-                true => signs.push(begun.elapsed().as_secs_f64()),
-                false => told.push(frame),
-            }
+            if frame.as_ref() == SIGN { signs.push(begun.elapsed().as_secs_f64()) } else { told.push(frame) }
         }
         assert_eq!(told, [&b"data: 1\n\n"[..], b"data: [DONE]\n\n"]);
         signs

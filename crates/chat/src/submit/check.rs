@@ -66,11 +66,12 @@ pub(super) fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
             check_id(&format!("/answers/{at}/by"), by)?;
         }
     }
-    match answers.iter().map(size).sum::<usize>() > MAX_OUTPUT_BYTES {
-        true => Err(UserError::new(
+    if answers.iter().map(size).sum::<usize>() > MAX_OUTPUT_BYTES {
+        Err(UserError::new(
             ErrorCode::TooLarge,
             format!("The answer is too long: {} KB at most.", MAX_OUTPUT_BYTES / 1024),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

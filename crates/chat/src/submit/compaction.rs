@@ -42,10 +42,7 @@ impl Inner {
         let agent = self.agents.agent(&AgentRequest::new(caller, request)).await?;
         let known = self.store.conversation(&caller.user_id, &request.conversation_id).await?;
         known.ok_or_else(UserError::not_found)?;
-        match agent.settings.context.summarizes_on_demand() {
-            true => Ok(()),
-            false => Err(switched_off().into()),
-        }
+        if agent.settings.context.summarizes_on_demand() { Ok(()) } else { Err(switched_off().into()) }
     }
 }
 

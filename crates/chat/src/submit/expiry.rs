@@ -69,9 +69,10 @@ impl Inner {
         let rows = audit::expired(&subject, &last.message, now);
         let is_over = expire(&mut last.message, now);
         let (owner, message, reason) = (&caller.user_id, last.message.clone(), EndReason::Expired);
-        let stored = match is_over {
-            true => self.store.end_waiting_message(owner, conversation_id, message, rows, reason).await,
-            false => self.store.update_message(owner, conversation_id, message, rows).await,
+        let stored = if is_over {
+            self.store.end_waiting_message(owner, conversation_id, message, rows, reason).await
+        } else {
+            self.store.update_message(owner, conversation_id, message, rows).await
         };
         match stored {
             // A run has continued in between, so nothing waits any more.

@@ -26,9 +26,10 @@ impl Inner {
         let (user_id, id) = (&caller.user_id, &request.conversation_id);
         let encoded = self.store.encoded_branch(user_id, id).await?;
         let branch = since_choice(&encoded, &models);
-        let first = match request.options.model.is_none() && branch.is_empty() {
-            true => self.store.conversation(user_id, id).await?.and_then(|conversation| conversation.model_id),
-            false => None,
+        let first = if request.options.model.is_none() && branch.is_empty() {
+            self.store.conversation(user_id, id).await?.and_then(|conversation| conversation.model_id)
+        } else {
+            None
         };
         complete(&mut request.options, &models, (&branch, first), goes_on);
         if keeps_delegation {

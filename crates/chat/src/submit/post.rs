@@ -62,9 +62,10 @@ impl Inner {
             return Ok(false);
         }
         let waits = branch.last().is_some_and(|last| plan::left_behind(last).is_some());
-        let preset = match is_new {
-            true => preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?,
-            false => Vec::new(),
+        let preset = if is_new {
+            preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?
+        } else {
+            Vec::new()
         };
         let mut plan = plan::plan_message(branch, message, preset);
         // A new last message would take the open question away from the user.

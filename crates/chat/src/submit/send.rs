@@ -139,9 +139,10 @@ impl Inner {
         if conversation.summary.agent_id != request.agent_id {
             return Err(errors::other_agent().into());
         }
-        let mut branch = match is_whole {
-            true => Branch::from(self.store.branch(user_id, id).await?),
-            false => Branch::decode(self.store.encoded_branch(user_id, id).await?).await?,
+        let mut branch = if is_whole {
+            Branch::from(self.store.branch(user_id, id).await?)
+        } else {
+            Branch::decode(self.store.encoded_branch(user_id, id).await?).await?
         };
         if let Some(last) = branch.messages.last_mut() {
             self.expire(caller, &request.agent_id, id, last).await?;
@@ -184,9 +185,10 @@ impl Inner {
                     // The message may be a repeated one: the store returns the run that it started.
                     None => branch.into_iter().take_while(|known| known.id != message.id).collect(),
                 };
-                let preset = match is_unknown {
-                    true => preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?,
-                    false => Vec::new(),
+                let preset = if is_unknown {
+                    preset::preset_messages(&self.store, &caller.user_id, history, &message.id).await?
+                } else {
+                    Vec::new()
                 };
                 let plan = plan::plan_message(branch, message, preset);
                 SubmissionPlan { is_new, ..plan }

@@ -151,10 +151,7 @@ impl Inner {
 
     /// See [`Chat::revoke`].
     pub(crate) async fn revoke(&self, caller: &Caller, id: &str) -> Result<()> {
-        match self.store.revoke_grant(&caller.user_id, id).await? {
-            true => Ok(()),
-            false => Err(UserError::not_found().into()),
-        }
+        if self.store.revoke_grant(&caller.user_id, id).await? { Ok(()) } else { Err(UserError::not_found().into()) }
     }
 }
 

@@ -236,8 +236,9 @@ fn offer_again(tool: &mut ToolPart, begun: &InterruptedCall) {
     // The tool that the user approved stays the reference.
     terms.tool.get_or_insert_with(|| begun.fingerprint.clone());
     (terms.may_remember, terms.expires_at, terms.cut_off) = (None, None, Some(CutOff::Open));
-    match begun.is_idempotent {
-        true => tool.approval = Some(Approval { terms: Some(terms), ..known }),
-        false => ask_again(tool, terms),
+    if begun.is_idempotent {
+        tool.approval = Some(Approval { terms: Some(terms), ..known })
+    } else {
+        ask_again(tool, terms)
     }
 }

@@ -70,9 +70,10 @@ impl RecoveryReports {
         };
         // Held meanwhile, so that a listener that is set now gets the run once.
         let mut early = self.early.lock();
-        match self.events.has_observer() {
-            true => self.events.tell(&run.event()),
-            false => keep(&mut early.untold),
+        if self.events.has_observer() {
+            self.events.tell(&run.event())
+        } else {
+            keep(&mut early.untold)
         }
         match self.telemetry.get() {
             Some(telemetry) => run.report(&**telemetry),

@@ -6,7 +6,7 @@ use super::agents::hooks;
 use super::agents::policy;
 use super::agents::sub_agents;
 use super::agents::tools;
-use super::api::routine;
+use super::api::{routine, steps};
 use super::pages::events;
 
 use crate::agent::Agent;
@@ -111,7 +111,7 @@ fn entry_references(thing: EntryKind, node: &Node) -> Vec<EntryRef<'_>> {
                 .concat()
         }
         EntryKind::Endpoint => {
-            routine::called_endpoints(node).into_iter().map(|(id, at)| (EntryKind::Endpoint, id, at)).collect()
+            steps::called_endpoints(node).into_iter().map(|(id, at)| (EntryKind::Endpoint, id, at)).collect()
         }
     }
 }
@@ -173,5 +173,5 @@ fn writes<'a>(id: &'a str, all: &RuledEntries<'a>, seen: &mut HashSet<&'a str>) 
     let Some(RuledEntry { node, .. }) = all.get(&(EntryKind::Endpoint, id)).filter(|_| seen.insert(id)) else {
         return false;
     };
-    routine::writes(node) || routine::called_endpoints(node).into_iter().any(|(called, _)| writes(called, all, seen))
+    routine::writes(node) || steps::called_endpoints(node).into_iter().any(|(called, _)| writes(called, all, seen))
 }

@@ -8,7 +8,7 @@
 //! approval; a warning suggests it where it seems to be missing.
 
 use super::Context;
-use super::api::routine;
+use super::api::steps;
 use super::value::check_patterns;
 use crate::agent::{Agent, AnnotatedTools, SourceAnnotations};
 use crate::config::Config;
@@ -61,8 +61,8 @@ fn step_types<'n>(id: &str, context: &Context<'n, '_>) -> HashSet<&'n str> {
     while let Some(id) = open.pop() {
         let Some((id, node)) = context.endpoints.get_key_value(id) else { continue };
         if seen.insert(*id) {
-            types.extend(routine::step_types(node));
-            open.extend(routine::called_endpoints(node).into_iter().map(|(called, _)| called));
+            types.extend(steps::step_types(node));
+            open.extend(steps::called_endpoints(node).into_iter().map(|(called, _)| called));
         }
     }
     types

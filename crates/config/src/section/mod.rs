@@ -33,6 +33,7 @@ pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
 pub use operator::USER_KEYS;
 pub(crate) use pages::{define_page_parts, is_reserved_segment};
+pub(crate) use value::type_of;
 
 use crate::config::Config;
 use crate::env::Env;
@@ -284,9 +285,4 @@ fn step_connection<'n>(
         return None;
     }
     Some(connection)
-}
-
-/// Returns the `type` of an entry, if it has one.
-pub(crate) fn type_of(node: &Node) -> Option<&str> {
-    node.get("type")?.value.text()
 }

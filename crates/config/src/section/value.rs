@@ -1,22 +1,16 @@
 //! Values that several sections use.
 
-use super::Context;
-use config_source::Span;
-use globset::Glob;
-use schemars::JsonSchema;
-use secrecy::SecretString;
-use serde::Deserialize;
-use settings::Variable;
+mod patterns;
+mod resolve;
 
+pub(crate) use patterns::check_patterns;
 pub use settings::Id;
 pub(crate) use settings::{EndpointId, Text, ToolName};
 
-/// Checks glob patterns such as `read_*`.
-pub(super) fn check_patterns(texts: &[String], at: Span, context: &mut Context<'_, '_>) {
-    if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
-        context.report.error(at, format!("this is not a pattern: {}", error.kind()), None);
-    }
-}
+use config_source::Node;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use settings::Variable;
 
 /// A text, or the name of an environment variable that holds it.
 #[derive(Deserialize, JsonSchema)]
@@ -37,15 +31,6 @@ pub(crate) struct SecretEntry {
 }
 
 impl Setting {
-    /// Returns the value, or reports that the variable is not set. `purpose` says what it is
-    /// ("`apiKey` of the connection `anthropic`").
-    pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
-        match self {
-            Self::Plain(Text(text)) => Some(text.into()),
-            Self::Secret(secret) => secret.resolve(at, purpose, context),
-        }
-    }
-
     /// Returns the text, if it is written in the config.
     pub(crate) fn plain(&self) -> Option<&str> {
         match self {
@@ -60,17 +45,7 @@ impl Setting {
     }
 }
 
-impl SecretEntry {
-    /// Returns the value as [`Setting::resolve`] does.
-    pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
-        let Variable(variable) = self.variable;
-        match context.env.get(&variable).filter(|value| !value.trim().is_empty()) {
-            Some(value) => Some(value.into()),
-            None => {
-                let help = format!("set it before the server starts: it is the {purpose}");
-                context.report.error(at, format!("the environment variable `{variable}` is not set"), Some(help));
-                None
-            }
-        }
-    }
+/// Returns the `type` of an entry, if it has one.
+pub(crate) fn type_of(node: &Node) -> Option<&str> {
+    node.get("type")?.value.text()
 }

@@ -235,10 +235,7 @@ async fn draft_parts(admin: &Admin, context: &Context, current: &Current, draft:
     let difference = diff(published, lines).await?;
     let is_valid = checked.errors() == 0;
     let is_outdated = draft.based_on != current.newest;
-    let outdated = match is_outdated {
-        true => Some(outdated_view(context, current, draft).await?),
-        false => None,
-    };
+    let outdated = if is_outdated { Some(outdated_view(context, current, draft).await?) } else { None };
     let problems = match problems_view(&checked.diagnostics) {
         Some(problems) => problems,
         None => view! { <p class="cw-account-done" role="status">"The checker finds nothing wrong."</p> }.into_any(),

@@ -87,9 +87,8 @@ pub(super) fn diff_view(lines: Vec<DiffLine>, label: &'static str) -> AnyView {
         return view! { <p class="cw-account-note">"There is no difference."</p> }.into_any();
     }
     let pieces = |sign: &'static str, pieces: Vec<(bool, String)>| {
-        let piece = |(differs, text): (bool, String)| match differs {
-            true => view! { <strong>{text}</strong> }.into_any(),
-            false => text.into_any(),
+        let piece = |(differs, text): (bool, String)| {
+            if differs { view! { <strong>{text}</strong> }.into_any() } else { text.into_any() }
         };
         (sign, pieces.into_iter().map(piece).collect_view())
     };

@@ -27,10 +27,12 @@ impl AuthMethod {
     /// method of the server allows it.
     pub(crate) fn choose(supported: Option<&[String]>, has_secret: bool) -> Self {
         let is_supported = |name: &str| supported.is_none_or(|list| list.iter().any(|method| method == name));
-        match has_secret {
-            true if is_supported("client_secret_basic") => Self::Basic,
-            true if is_supported("client_secret_post") => Self::Post,
-            _ => Self::None,
+        if has_secret && is_supported("client_secret_basic") {
+            Self::Basic
+        } else if has_secret && is_supported("client_secret_post") {
+            Self::Post
+        } else {
+            Self::None
         }
     }
 }

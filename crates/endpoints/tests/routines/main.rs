@@ -264,9 +264,10 @@ async fn queries_and_read_only_connections_cannot_write() {
         assert_eq!(call(&endpoints, "query", q()).await, refused);
         assert_eq!(call(&endpoints, "count", q()).await, r#"[{"n":2}]"#);
         let executed = call(&endpoints, "execute", q()).await;
-        let expected = match read_only {
-            true => "The step `s` failed: the connection is read-only",
-            false => r#"{"rowsAffected":2,"rows":[{"id":1},{"id":2}]}"#,
+        let expected = if read_only {
+            "The step `s` failed: the connection is read-only"
+        } else {
+            r#"{"rowsAffected":2,"rows":[{"id":1},{"id":2}]}"#
         };
         assert_eq!(executed, expected);
     }

@@ -1,6 +1,7 @@
 //! The evaluation file: which agent is evaluated with which cases, and how answers are scored.
 
-use crate::case::{Case, texts};
+use crate::case::Case;
+use crate::case_value::texts;
 use crate::dataset::{joined, read_cases, read_text};
 use crate::document::{Document, problem_of_file};
 use crate::names::shown_names;
@@ -182,7 +183,7 @@ impl Evaluation {
         }
         let is_scored = |case: &&Case| {
             let value = case.to_value();
-            self.scorers.iter().chain(&case.scorers).any(|scorer| scorer.applies(case, &value))
+            self.scorers.iter().chain(&case.scorers).any(|scorer| scorer.applies(&case.tags, &value))
         };
         let unscored: Vec<_> = cases.iter().filter(|case| !is_scored(case)).map(|case| case.id.as_str()).collect();
         if unscored.is_empty() {

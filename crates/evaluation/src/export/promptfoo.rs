@@ -45,7 +45,7 @@ fn test(evaluation: &Evaluation, case: &Case, notes: &mut Vec<String>) -> Value 
     }
     let value = case.to_value();
     let mut assertions = Vec::new();
-    for scorer in evaluation.scorers.iter().chain(&case.scorers).filter(|scorer| scorer.has_tag_of(case)) {
+    for scorer in evaluation.scorers.iter().chain(&case.scorers).filter(|scorer| scorer.has_tag_of(&case.tags)) {
         match assertions_of(scorer, &value) {
             Ok(found) => assertions.extend(found),
             Err(problem) => notes.push(problem),

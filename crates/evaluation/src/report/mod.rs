@@ -9,8 +9,8 @@ pub use markdown::markdown;
 
 use crate::agreement::{Agreement, PersonVerdict, agreements};
 use crate::baseline::{Change, Difference, Gate, compare, means, measures};
-use crate::run::Finished;
-use crate::run::results::{CaseResult, Winner};
+use crate::run::results::{CaseResult, Finished};
+use crate::scorer::judge::Winner;
 use crate::statistics::{Estimate, bootstrap, mean, rate};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

@@ -1,11 +1,11 @@
 //! Compares the answers of two configs, after all cases are evaluated.
 
-use super::results::{ComparisonResult, Results, Winner};
+use super::results::{ComparisonResult, Results};
 use super::running::Running;
 use super::{Run, RunError};
 use crate::case::Case;
 use crate::definition::Comparison;
-use crate::scorer::judge::compare;
+use crate::scorer::judge::{Winner, compare};
 use std::collections::{HashMap, HashSet};
 
 /// Two answers to a case.

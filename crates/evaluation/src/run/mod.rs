@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::definition::Evaluation;
 use crate::subject::Subject;
 use budget::Budget;
-use results::{CaseResult, ComparisonResult, Results};
+use results::{CaseResult, Finished, Results};
 use running::Running;
 use score_case::score_case;
 use std::collections::{HashMap, HashSet};
@@ -53,15 +53,6 @@ pub enum Progress {
         /// How many have been added since this was told last.
         newly: usize,
     },
-}
-
-/// The results of an evaluation.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    /// The results, in the order of the configs, cases and repetitions.
-    pub results: Vec<CaseResult>,
-    /// The comparisons of two configs, in the order of the cases.
-    pub comparisons: Vec<ComparisonResult>,
 }
 
 /// Why an evaluation is not complete.

@@ -1,8 +1,9 @@
 //! The results of a run. Each is kept when it is known, in a file or elsewhere, so that a run that was
 //! killed continues where it was.
 
-use super::{Finished, file};
+use super::file;
 use crate::scorer::Score;
+use crate::scorer::judge::Winner;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -69,18 +70,6 @@ impl CaseResult {
     pub(crate) fn known_cost_usd(&self) -> f64 {
         self.cost_usd.unwrap_or_default() + self.judge_cost_usd
     }
-}
-
-/// Which of two answers is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Winner {
-    /// That of the first config.
-    First,
-    /// That of the second config.
-    Second,
-    /// They are equal, or the judge contradicts itself.
-    Neither,
 }
 
 /// The comparison of two answers to a case.
@@ -178,6 +167,15 @@ impl Results {
         self.comparisons.extend(comparisons);
         Ok(())
     }
+}
+
+/// The results of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The results, in the order of the configs, cases and repetitions.
+    pub results: Vec<CaseResult>,
+    /// The comparisons of two configs, in the order of the cases.
+    pub comparisons: Vec<ComparisonResult>,
 }
 
 impl Finished {

@@ -28,7 +28,7 @@ pub(super) async fn score_case(
         let value = case.to_value();
         let scored = Scored { case: &value, transcript: &transcript, text: &text, subject: judge };
         for scorer in evaluation.scorers.iter().chain(&case.scorers) {
-            let (score, cost_usd) = scorer.score(case, scored).await;
+            let (score, cost_usd) = scorer.score(&case.tags, scored).await;
             scores.extend(score);
             judge_cost_usd += cost_usd;
         }
@@ -64,7 +64,7 @@ async fn score_rated(evaluation: &Evaluation, case: &Case, judge: &dyn Subject, 
     let scored = Scored { case: &value, transcript: &transcript, text: &rated.answer, subject: judge };
     let mut all_usd = 0.0;
     for scorer in evaluation.scorers.iter().filter(|scorer| scorer.judges_all_alike()) {
-        let (score, cost_usd) = scorer.score(case, scored).await;
+        let (score, cost_usd) = scorer.score(&case.tags, scored).await;
         all_usd += cost_usd;
         let score = score.filter(|score| !score.is_error);
         scores.extend(score.map(|score| RatedScore { liked: rated.liked, score }));

@@ -1,6 +1,6 @@
 //! Scorers of what an answer costs, how long it takes, and of its sources.
 
-use super::{Checked, Scored, Verdict};
+use super::verdict::{Checked, Scored, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::citations::cited_sources;
@@ -18,9 +18,10 @@ impl Cost {
     pub(super) fn check(&self, scored: Scored<'_>) -> Checked {
         let cost = scored.transcript.cost_usd;
         let cost = cost.ok_or("the cost is unknown: add the price of the model to `prices` in the config")?;
-        Ok(Some(match cost <= self.max_usd {
-            true => Verdict::passed(),
-            false => Verdict::failed(format!("the answer costs ${cost:.6}, more than ${}", self.max_usd)),
+        Ok(Some(if cost <= self.max_usd {
+            Verdict::passed()
+        } else {
+            Verdict::failed(format!("the answer costs ${cost:.6}, more than ${}", self.max_usd))
         }))
     }
 }
@@ -35,9 +36,10 @@ pub(crate) struct Time {
 impl Time {
     pub(super) fn check(&self, scored: Scored<'_>) -> Checked {
         let seconds = scored.transcript.seconds;
-        Ok(Some(match seconds <= self.max_seconds {
-            true => Verdict::passed(),
-            false => Verdict::failed(format!("the answer took {seconds:.1} s, longer than {} s", self.max_seconds)),
+        Ok(Some(if seconds <= self.max_seconds {
+            Verdict::passed()
+        } else {
+            Verdict::failed(format!("the answer took {seconds:.1} s, longer than {} s", self.max_seconds))
         }))
     }
 }

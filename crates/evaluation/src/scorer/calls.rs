@@ -1,6 +1,6 @@
 //! The scorer of tool calls.
 
-use super::{Checked, Scored, Verdict};
+use super::verdict::{Checked, Scored, Verdict};
 use crate::case_value::{CaseValue, Texts};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;

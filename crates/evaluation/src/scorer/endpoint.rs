@@ -1,6 +1,6 @@
 //! Scorers of one's own: endpoints of the config.
 
-use super::{Checked, Scored, Verdict};
+use super::verdict::{Checked, Scored, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

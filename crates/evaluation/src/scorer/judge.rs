@@ -1,8 +1,7 @@
 //! An agent as a judge, of one answer or of two.
 
-use super::{Checked, Scored, Verdict};
+use super::verdict::{Checked, Scored, Verdict};
 use crate::case_value::CaseValue;
-use crate::run::results::Winner;
 use crate::subject::{JudgeRequest, Judgement, Subject};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -93,6 +92,18 @@ impl Judge {
     pub(super) fn case_paths(&self) -> Vec<(&'static str, &str)> {
         self.rubric.path().map(|path| ("/judge/rubric", path)).into_iter().collect()
     }
+}
+
+/// Which of two answers is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Winner {
+    /// That of the first config.
+    First,
+    /// That of the second config.
+    Second,
+    /// They are equal, or the judge contradicts itself.
+    Neither,
 }
 
 /// What a judge says of two answers.

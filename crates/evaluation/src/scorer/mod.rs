@@ -6,10 +6,11 @@ mod endpoint;
 pub(crate) mod judge;
 mod structured;
 mod text;
+mod verdict;
 
-use crate::case::Case;
+pub(crate) use verdict::{Scored, shortened};
+
 use crate::case_value::has_value;
-use crate::subject::{Subject, Transcript};
 use bounds::{Citations, Cost, Time};
 use calls::Tools;
 use endpoint::Endpoint;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured::{JsonPathCheck, SchemaCheck};
 use text::{Contains, Exact, Regex};
+use verdict::{Checked, Verdict};
 
 /// The longest reason in characters.
 const MAX_REASON: usize = 2_000;
@@ -81,58 +83,11 @@ pub struct Score {
     pub is_judged: bool,
 }
 
-/// The result of a check, before it has the name of its scorer.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Verdict {
-    pub(crate) score: f64,
-    pub(crate) passed: bool,
-    pub(crate) reason: String,
-    /// What the scorer has cost in US dollars.
-    pub(crate) cost_usd: f64,
-    /// Whether the scorer itself failed.
-    pub(crate) is_error: bool,
-}
-
-impl Verdict {
-    pub(crate) fn passed() -> Self {
-        Self { score: 1.0, passed: true, reason: String::new(), cost_usd: 0.0, is_error: false }
-    }
-
-    pub(crate) fn failed(reason: impl Into<String>) -> Self {
-        Self { score: 0.0, passed: false, reason: reason.into(), cost_usd: 0.0, is_error: false }
-    }
-
-    /// The scorer itself failed after this cost.
-    pub(crate) fn error(reason: impl Into<String>, cost_usd: f64) -> Self {
-        Self { cost_usd, is_error: true, ..Self::failed(reason) }
-    }
-
-    /// Passes if there is no problem.
-    pub(crate) fn without(problems: &[String]) -> Self {
-        if problems.is_empty() { Self::passed() } else { Self::failed(problems.join("; ")) }
-    }
-}
-
-/// An answer that is scored.
-#[derive(Clone, Copy)]
-pub(crate) struct Scored<'a> {
-    /// What scorers see of the case.
-    pub(crate) case: &'a Value,
-    pub(crate) transcript: &'a Transcript,
-    /// The text of the last answer.
-    pub(crate) text: &'a str,
-    /// Who judges, and has the endpoints.
-    pub(crate) subject: &'a dyn Subject,
-}
-
-/// The result of a check: `None` if the case has no value for it. An error is reported as a failed
-/// score.
-pub(crate) type Checked = Result<Option<Verdict>, String>;
-
 impl Scorer {
-    /// Scores an answer. Returns also what that has cost. `None` if the scorer does not apply to the case.
-    pub(crate) async fn score(&self, case: &Case, scored: Scored<'_>) -> (Option<Score>, f64) {
-        if !self.has_tag_of(case) {
+    /// Scores an answer to a case with these tags. Returns also what that has cost. `None` if the scorer does not apply
+    /// to the case.
+    pub(crate) async fn score(&self, tags: &[String], scored: Scored<'_>) -> (Option<Score>, f64) {
+        if !self.has_tag_of(tags) {
             return (None, 0.0);
         }
         let verdict = match self.check(scored).await {
@@ -147,19 +102,20 @@ impl Scorer {
         (Some(Score { scorer, score, passed, reason, is_error, is_judged }), cost_usd)
     }
 
-    pub(crate) fn has_tag_of(&self, case: &Case) -> bool {
-        self.tags.is_empty() || case.tags.iter().any(|tag| self.tags.contains(tag))
+    /// Returns whether it scores cases with these tags.
+    pub(crate) fn has_tag_of(&self, tags: &[String]) -> bool {
+        self.tags.is_empty() || tags.iter().any(|tag| self.tags.contains(tag))
     }
 
     /// Returns whether it scores answers to a case: not if it takes its values from the case, and the
-    /// case has none of them. `value` is the case as scorers see it.
-    pub(crate) fn applies(&self, case: &Case, value: &Value) -> bool {
+    /// case has none of them. `value` is the case with these tags as scorers see it.
+    pub(crate) fn applies(&self, tags: &[String], value: &Value) -> bool {
         let has_values = match self.kinds().first().copied() {
             Some(Kind::Contains(contains)) => contains.has_values(value),
             Some(Kind::Tools(tools)) => tools.has_values(value),
             _ => self.case_paths().iter().all(|(_, path)| has_value(value, path)),
         };
-        has_values && self.has_tag_of(case)
+        has_values && self.has_tag_of(tags)
     }
 
     async fn check(&self, scored: Scored<'_>) -> Checked {
@@ -251,13 +207,5 @@ impl Scorer {
     /// Returns the agent that judges, if one does.
     pub(crate) fn judging_agent(&self) -> Option<&str> {
         self.judge.as_ref().map(|judge| judge.agent_id.as_str())
-    }
-}
-
-/// Returns the beginning of a text.
-pub(crate) fn shortened(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
     }
 }

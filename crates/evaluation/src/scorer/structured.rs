@@ -1,6 +1,6 @@
 //! Scorers of structured answers: texts that are JSON.
 
-use super::{Checked, Scored, Verdict, shortened};
+use super::verdict::{Checked, Scored, Verdict, shortened};
 use crate::case_value::CaseValue;
 use schemas::Schema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Scorers of an answer's text.
 
-use super::{Checked, Scored, Verdict, shortened};
+use super::verdict::{Checked, Scored, Verdict, shortened};
 use crate::case_value::{CaseValue, Texts};
 use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
@@ -31,9 +31,10 @@ impl Exact {
     pub(super) fn check(&self, scored: Scored<'_>) -> Checked {
         let Some(value) = self.value.resolve(scored.case)? else { return Ok(None) };
         let folded = |text: &str| if self.ignore_case { text.trim().to_lowercase() } else { text.trim().to_owned() };
-        Ok(Some(match folded(&value) == folded(scored.text) {
-            true => Verdict::passed(),
-            false => Verdict::failed(format!("the answer is not “{}”", shortened(value.trim(), SHOWN))),
+        Ok(Some(if folded(&value) == folded(scored.text) {
+            Verdict::passed()
+        } else {
+            Verdict::failed(format!("the answer is not “{}”", shortened(value.trim(), SHOWN)))
         }))
     }
 
@@ -141,9 +142,10 @@ impl Regex {
     pub(super) fn check(&self, scored: Scored<'_>) -> Checked {
         let found = self.compiled()?.is_match(scored.text);
         let relation = if self.matches { "does not match" } else { "matches" };
-        Ok(Some(match found == self.matches {
-            true => Verdict::passed(),
-            false => Verdict::failed(format!("the answer {relation} `{}`", shortened(&self.pattern, SHOWN))),
+        Ok(Some(if found == self.matches {
+            Verdict::passed()
+        } else {
+            Verdict::failed(format!("the answer {relation} `{}`", shortened(&self.pattern, SHOWN)))
         }))
     }
 

@@ -262,11 +262,10 @@ pub(super) fn decision_part(experiment: &Experiment, names: &UserNames) -> Optio
             </div>
         </form>
     };
-    let form = match is_decided {
-        true => {
-            view! { <details class="cw-admin-call"><summary>"Change the decision"</summary>{form}</details> }.into_any()
-        }
-        false => form.into_any(),
+    let form = if is_decided {
+        view! { <details class="cw-admin-call"><summary>"Change the decision"</summary>{form}</details> }.into_any()
+    } else {
+        form.into_any()
     };
     let part = view! {
         <section class="cw-account-part" aria-labelledby="decision">

@@ -34,9 +34,10 @@ impl Masker {
             let is_space = first.is_whitespace();
             let end = rest.find(|c: char| c.is_whitespace() != is_space).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
-            match is_space {
-                true => out.push_str(word),
-                false => self.word(word, &mut out),
+            if is_space {
+                out.push_str(word)
+            } else {
+                self.word(word, &mut out)
             }
             rest = after;
         }
@@ -45,7 +46,7 @@ impl Masker {
 
     /// Masks all texts of a value; keys stay.
     pub(crate) fn value(&self, value: &Value) -> Value {
-        self.texts(chat::mask_secrets(value))
+        self.texts(contract::mask_secrets(value))
     }
 
     /// Masks all texts of a value whose secrets are masked.
@@ -83,12 +84,11 @@ impl Masker {
         let is_name = |part: &str| self.names.contains(&part.to_lowercase());
         for part in core.split_inclusive(|c: char| !c.is_alphanumeric()) {
             let letters = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-            match is_name(letters) {
-                true => {
-                    out.push_str("[name]");
-                    out.push_str(&part[letters.len()..]);
-                }
-                false => out.push_str(part),
+            if is_name(letters) {
+                out.push_str("[name]");
+                out.push_str(&part[letters.len()..]);
+            } else {
+                out.push_str(part)
             }
         }
     }
@@ -121,9 +121,10 @@ fn numbers(text: &str) -> String {
         let number = rest[begin..begin + run].trim_end_matches(|c: char| !c.is_ascii_digit());
         let end = begin + number.len();
         out.push_str(&rest[..begin]);
-        match number.bytes().filter(u8::is_ascii_digit).count() >= MIN_DIGITS {
-            true => out.push_str("[number]"),
-            false => out.push_str(number),
+        if number.bytes().filter(u8::is_ascii_digit).count() >= MIN_DIGITS {
+            out.push_str("[number]")
+        } else {
+            out.push_str(number)
         }
         rest = &rest[end..];
     }

@@ -88,9 +88,10 @@ impl Answer {
     /// Returns the case as it is stored. The consent of the user is read in the transaction that stores the case.
     async fn into_case(self, db: &mut Db) -> Result<NewCase, StoreError> {
         let is_own = self.masked.owner == self.masked.created_by;
-        match is_own || store::hold_consent(db, &self.masked.owner).await? {
-            true => Ok(NewCase { is_masked: false, content: self.as_is, ..self.masked }),
-            false => Ok(self.masked),
+        if is_own || store::hold_consent(db, &self.masked.owner).await? {
+            Ok(NewCase { is_masked: false, content: self.as_is, ..self.masked })
+        } else {
+            Ok(self.masked)
         }
     }
 }

@@ -178,10 +178,9 @@ async fn enqueue(db: &mut Db, jobs: &Jobs, experiment: &Experiment) -> Result<()
 }
 
 fn check_cost(max_cost_usd: Option<f64>) -> Result<(), UserError> {
-    match max_cost_usd.is_none_or(|cost| (0.0..=MAX_COST).contains(&cost)) {
-        true => Ok(()),
-        false => {
-            Err(UserError::invalid("/maxCostUsd", "The highest cost is an amount in US dollars from 0 to 10,000."))
-        }
+    if max_cost_usd.is_none_or(|cost| (0.0..=MAX_COST).contains(&cost)) {
+        Ok(())
+    } else {
+        Err(UserError::invalid("/maxCostUsd", "The highest cost is an amount in US dollars from 0 to 10,000."))
     }
 }

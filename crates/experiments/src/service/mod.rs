@@ -37,9 +37,10 @@ pub(crate) fn new_id() -> String {
 impl Service {
     fn check_agent(&self, admin: &Admin, agent_id: &str) -> Result<(), UserError> {
         let usable = self.context.current.usable_agents(&admin.caller);
-        match usable.iter().any(|usable| usable == agent_id) {
-            true => Ok(()),
-            false => Err(UserError::invalid("/agents", format!("There is no agent `{agent_id}`."))),
+        if usable.iter().any(|usable| usable == agent_id) {
+            Ok(())
+        } else {
+            Err(UserError::invalid("/agents", format!("There is no agent `{agent_id}`.")))
         }
     }
 

@@ -81,10 +81,7 @@ pub(crate) async fn end(db: &mut Db, id: &str, ending: Ending, now: i64) -> Resu
 }
 
 fn summary_text(summary: &[ConfigSummary]) -> Result<Option<String>, StoreError> {
-    match summary.is_empty() {
-        true => Ok(None),
-        false => serde_json::to_string(summary).map(Some).map_err(|_| UNWRITABLE),
-    }
+    if summary.is_empty() { Ok(None) } else { serde_json::to_string(summary).map(Some).map_err(|_| UNWRITABLE) }
 }
 
 /// Lets an experiment that is not complete wait again, with other bounds. Returns whether it was not complete.

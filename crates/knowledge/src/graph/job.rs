@@ -173,15 +173,14 @@ impl Extractor {
         let stored = graph::kept_of_version(self.job.store(), &extraction.version_id).await?;
         let room = i64::from(settings.max_per_document).saturating_sub(stored).max(0) as usize;
         let next = from + chunks.len() as u32;
-        let found = match chunks.is_empty() || room == 0 {
-            true => Kept::default(),
-            false => {
-                let library = format!("library:{}", extraction.library_id);
-                let answer = self.model.read(caller, &library, settings, &chunks, self.job.stop().clone()).await;
-                match answer {
-                    Ok(answer) => kept(answer, settings, &chunks, room),
-                    Err(failure) => return self.unanswered(extraction, failure).await,
-                }
+        let found = if chunks.is_empty() || room == 0 {
+            Kept::default()
+        } else {
+            let library = format!("library:{}", extraction.library_id);
+            let answer = self.model.read(caller, &library, settings, &chunks, self.job.stop().clone()).await;
+            match answer {
+                Ok(answer) => kept(answer, settings, &chunks, room),
+                Err(failure) => return self.unanswered(extraction, failure).await,
             }
         };
         let Kept { entities, relations, dropped } = found;

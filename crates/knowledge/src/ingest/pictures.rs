@@ -109,10 +109,7 @@ impl Reader {
             Ok(Document { picture_pages, .. }) | Err(Failure { picture_pages, .. }) => picture_pages.clone(),
         };
         let without = |found: Result<Document, Failure>| found.map(ControlFlow::Continue).map_err(Problem::File);
-        let settings = match pages.is_empty() {
-            true => None,
-            false => self.page_reader(version).await?,
-        };
+        let settings = if pages.is_empty() { None } else { self.page_reader(version).await? };
         let Some(settings) = settings else { return without(found) };
         let Some(model) = &self.model else {
             return Ok(ControlFlow::Break(Read::Ended(self.leave_to_model().await?)));
@@ -143,9 +140,10 @@ impl Reader {
         let build = move || Document::with_read_pages(found.ok(), &name, &pages, &read, &limits);
         let built = tokio::task::spawn_blocking(build).await;
         let document = built.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
-        match document.parts.is_empty() {
-            true => Err(Problem::File(Failure::new(FailureCode::Empty, &version.file_name))),
-            false => Ok(ControlFlow::Continue(document)),
+        if document.parts.is_empty() {
+            Err(Problem::File(Failure::new(FailureCode::Empty, &version.file_name)))
+        } else {
+            Ok(ControlFlow::Continue(document))
         }
     }
 

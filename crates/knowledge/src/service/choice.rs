@@ -121,14 +121,12 @@ impl Knowledge {
         scope: &RunScope,
         options: &KnowledgeOptions,
     ) -> Result<Vec<LibraryRow>, UserError> {
-        let attached = match options.attachments {
-            true => self.attachments(scope).await?,
-            false => None,
-        };
+        let attached = if options.attachments { self.attachments(scope).await? } else { None };
         let own = self.libraries_of_run(scope, options).await?;
-        let mut libraries = match options.searches_libraries(scope) {
-            true => self.offered(&Viewer::from(scope), options).await?,
-            false => Vec::new(),
+        let mut libraries = if options.searches_libraries(scope) {
+            self.offered(&Viewer::from(scope), options).await?
+        } else {
+            Vec::new()
         };
         match &scope.libraries {
             Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),

@@ -66,26 +66,30 @@ impl Knowledge {
     /// As [`Knowledge::graph_settings`], by what decides it: whether the config declares the library, or its owner has
     /// switched the extraction on.
     pub(crate) fn graph_settings_of(&self, id: &str, is_declared: bool, is_switched_on: bool) -> Option<GraphSettings> {
-        match is_declared {
-            true => self.declared_graph(id),
-            false if is_switched_on => self.settings().user_graph,
-            false => None,
+        if is_declared {
+            self.declared_graph(id)
+        } else if is_switched_on {
+            self.settings().user_graph
+        } else {
+            None
         }
     }
 
     /// Returns whether entities are extracted from a library; `None` if the config does not offer it.
     pub(crate) fn graph_switch(&self, library: &LibraryRow) -> Option<bool> {
-        match library.owner.is_empty() {
-            true => self.declared_graph(&library.id).map(|_| true),
-            false => self.settings().user_graph.map(|_| library.has_graph),
+        if library.owner.is_empty() {
+            self.declared_graph(&library.id).map(|_| true)
+        } else {
+            self.settings().user_graph.map(|_| library.has_graph)
         }
     }
 
     /// Checks that the owner of a library may switch the extraction on.
     pub(super) fn check_graph_switch(&self, is_on: bool) -> Result<(), UserError> {
-        match is_on && self.settings().user_graph.is_none() {
-            true => Err(UserError::invalid("/graph", "The config has no `knowledge.userGraph`.")),
-            false => Ok(()),
+        if is_on && self.settings().user_graph.is_none() {
+            Err(UserError::invalid("/graph", "The config has no `knowledge.userGraph`."))
+        } else {
+            Ok(())
         }
     }
 
@@ -123,10 +127,7 @@ impl Knowledge {
     /// Returns whether a viewer may have everything extracted anew, which costs as much as the first time: the
     /// owner of a library, and administrators who may read a library of the config.
     fn may_redo(&self, viewer: &Viewer, library: &LibraryRow) -> bool {
-        match library.owner.is_empty() {
-            true => viewer.is_admin(),
-            false => self.access(viewer, library) == Some(Access::Manage),
-        }
+        if library.owner.is_empty() { viewer.is_admin() } else { self.access(viewer, library) == Some(Access::Manage) }
     }
 
     /// Extracts everything from a library anew.
@@ -287,8 +288,9 @@ async fn within<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<
 }
 
 fn check_texts(texts: &[&str]) -> Result<(), UserError> {
-    match texts.iter().any(|text| text.chars().count() > MAX_TEXT) {
-        true => Err(UserError::new(ErrorCode::Invalid, format!("Names have at most {MAX_TEXT} characters."))),
-        false => Ok(()),
+    if texts.iter().any(|text| text.chars().count() > MAX_TEXT) {
+        Err(UserError::new(ErrorCode::Invalid, format!("Names have at most {MAX_TEXT} characters.")))
+    } else {
+        Ok(())
     }
 }

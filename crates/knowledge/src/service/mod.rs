@@ -230,13 +230,12 @@ impl Knowledge {
 
     /// Returns what a viewer may do with a library; `None` for nothing.
     pub(crate) fn access(&self, viewer: &Viewer, library: &LibraryRow) -> Option<Access> {
-        match library.owner.is_empty() {
-            true => {
-                let config = self.0.config.load();
-                let declared = config.as_ref().and_then(|config| config.section::<Libraries>()?.get(&library.id));
-                declared.and_then(|declared| declared.access(viewer))
-            }
-            false => library.access(viewer),
+        if library.owner.is_empty() {
+            let config = self.0.config.load();
+            let declared = config.as_ref().and_then(|config| config.section::<Libraries>()?.get(&library.id));
+            declared.and_then(|declared| declared.access(viewer))
+        } else {
+            library.access(viewer)
         }
     }
 
@@ -297,10 +296,7 @@ impl Knowledge {
         let is_refused = own.as_ref().is_err_and(|error| error.code == ErrorCode::NotFound);
         let Some(conversation_id) = conversation_id.filter(|_| is_refused) else { return own };
         let document = store::document(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
-        match self.is_cited_to(caller, conversation_id, &document).await? {
-            true => Ok(document),
-            false => own,
-        }
+        if self.is_cited_to(caller, conversation_id, &document).await? { Ok(document) } else { own }
     }
 
     /// Returns whether a document was shown to the agent of a conversation of the caller, who may still use the

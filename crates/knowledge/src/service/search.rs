@@ -261,10 +261,7 @@ async fn reranked(reranker: &Reranker, query: &str, mut found: Vec<Found>, meter
     let (model, cost) = reranker.bill();
     let is_admitted = found.len() > 1 && meter.admit(&model, cost.is_some()).await.is_ok();
     let begun = Instant::now();
-    let order = match is_admitted {
-        true => reranker.order(query, &passages).await,
-        false => Ok(Vec::new()),
-    };
+    let order = if is_admitted { reranker.order(query, &passages).await } else { Ok(Vec::new()) };
     let order = order.unwrap_or_else(|failure| {
         tracing::warn!(%failure, "results stay in the order of the search");
         Vec::new()

@@ -211,13 +211,14 @@ impl Knowledge {
             .write(move |db| {
                 Box::pin(async move {
                     let is_upload = new.stamp.is_none();
-                    let known = match is_upload {
-                        true => match document_of_upload(db, &mut new, options.replace).await? {
+                    let known = if is_upload {
+                        match document_of_upload(db, &mut new, options.replace).await? {
                             Target::Same(id) => return Ok((id, false)),
                             Target::Replaced(known) => Some(known),
                             Target::New => None,
-                        },
-                        false => store::by_identity(db, &new.library_id, &new.identity).await?.map(Box::new),
+                        }
+                    } else {
+                        store::by_identity(db, &new.library_id, &new.identity).await?.map(Box::new)
                     };
                     store::add_document(db, &new, known.as_deref()).await?;
                     let action = if known.is_some() { "replace" } else { "add" };
@@ -264,10 +265,7 @@ enum Target {
 /// name even if a third document has the same bytes: the text that is replaced must not be found any more.
 async fn document_of_upload(db: &mut Db, new: &mut NewDocument, replaces: bool) -> Result<Target, StoreError> {
     let same = store::by_identity(db, &new.library_id, &new.identity).await?;
-    let named = match replaces {
-        true => store::by_file_name(db, &new.library_id, &new.file_name).await?,
-        false => None,
-    };
+    let named = if replaces { store::by_file_name(db, &new.library_id, &new.file_name).await? } else { None };
     Ok(match (same, named) {
         (None, None) => Target::New,
         (None, Some(named)) => Target::Replaced(Box::new(named)),
@@ -275,10 +273,7 @@ async fn document_of_upload(db: &mut Db, new: &mut NewDocument, replaces: bool) 
         (Some(same), Some(named)) if same.id == named.id => Target::Same(same.id),
         (Some(_), Some(named)) => {
             new.identity = format!("{} {}", new.identity, named.id);
-            match named.identity == new.identity {
-                true => Target::Same(named.id),
-                false => Target::Replaced(Box::new(named)),
-            }
+            if named.identity == new.identity { Target::Same(named.id) } else { Target::Replaced(Box::new(named)) }
         }
     })
 }

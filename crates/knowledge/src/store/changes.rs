@@ -29,15 +29,12 @@ pub(crate) async fn listed_documents(
     filter: DocumentFilter,
     most: u32,
 ) -> Result<Vec<DocumentRow>, StoreError> {
-    let rest = match filter.newest_first {
-        false => {
-            "WHERE library_id = $1 AND id > $2 AND ($3 = '' OR state = $3) AND ($4 = '' OR file_name = $4)
-             ORDER BY id LIMIT $5"
-        }
-        true => {
-            "WHERE library_id = $1 AND ($2 = '' OR id < $2) AND ($3 = '' OR state = $3)
-             AND ($4 = '' OR file_name = $4) ORDER BY id DESC LIMIT $5"
-        }
+    let rest = if filter.newest_first {
+        "WHERE library_id = $1 AND ($2 = '' OR id < $2) AND ($3 = '' OR state = $3)
+         AND ($4 = '' OR file_name = $4) ORDER BY id DESC LIMIT $5"
+    } else {
+        "WHERE library_id = $1 AND id > $2 AND ($3 = '' OR state = $3) AND ($4 = '' OR file_name = $4)
+         ORDER BY id LIMIT $5"
     };
     let find = sql::query(select(rest)).bind(library_id).bind(filter.after);
     let find = find.bind(filter.state.map_or("", DocumentState::name)).bind(filter.file_name.unwrap_or_default());

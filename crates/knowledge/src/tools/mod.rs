@@ -79,9 +79,10 @@ struct Documents {
 impl Documents {
     /// Returns whether there is anything to search in a turn.
     async fn is_on(&self, scope: &RunScope) -> Result<bool, ToolError> {
-        let has_attachments = match self.options.attachments && !scope.conversation_id.is_empty() {
-            true => self.knowledge.follow_attachments(scope).await.map_err(told)?,
-            false => false,
+        let has_attachments = if self.options.attachments && !scope.conversation_id.is_empty() {
+            self.knowledge.follow_attachments(scope).await.map_err(told)?
+        } else {
+            false
         };
         if has_attachments || self.options.searches_libraries(scope) {
             return Ok(true);
@@ -97,16 +98,13 @@ impl ToolSource for Documents {
 
     fn tools<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<SourceTools, ToolError>> {
         Box::pin(async move {
-            Ok(match self.is_on(scope).await? {
-                true => {
-                    let context = match self.options.graph {
-                        true => format!("{INSTRUCTIONS}\n{GRAPH}"),
-                        false => INSTRUCTIONS.to_owned(),
-                    };
-                    let (tools, context) = (self.optional.clone(), Some(context));
-                    SourceTools { tools, context, ..SourceTools::default() }
-                }
-                false => SourceTools::default(),
+            Ok(if self.is_on(scope).await? {
+                let context =
+                    if self.options.graph { format!("{INSTRUCTIONS}\n{GRAPH}") } else { INSTRUCTIONS.to_owned() };
+                let (tools, context) = (self.optional.clone(), Some(context));
+                SourceTools { tools, context, ..SourceTools::default() }
+            } else {
+                SourceTools::default()
             })
         })
     }

@@ -60,9 +60,10 @@ impl SearchTool {
     async fn search(&self, input: Value, context: &ToolContext) -> Result<Value, ToolError> {
         let arguments: Arguments = serde_json::from_value(input).map_err(|error| ToolError::new(error.to_string()))?;
         let viewer = Viewer::from(&*context.scope);
-        let unread = match self.options.attachments {
-            true => self.knowledge.unread_attachments(&context.scope).await.map_err(told)?,
-            false => Vec::new(),
+        let unread = if self.options.attachments {
+            self.knowledge.unread_attachments(&context.scope).await.map_err(told)?
+        } else {
+            Vec::new()
         };
         // Rights come before ranking: what the user may not read is not even looked at.
         let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;

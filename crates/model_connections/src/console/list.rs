@@ -74,11 +74,10 @@ impl List for ConnectionList {
     async fn content(context: &Context, _: &ConnectionQuery, list: ListView) -> Result<AnyView, UserError> {
         let current: Current = load(context).await?;
         let is_allowed = current.section.at_run_time;
-        let about = match is_allowed {
-            true => {
-                "Connections to the providers of models. Those of the config are changed there; you can add others here, and choose which agents use them."
-            }
-            false => "The config does not allow changes of connections at run time, so added ones are not used.",
+        let about = if is_allowed {
+            "Connections to the providers of models. Those of the config are changed there; you can add others here, and choose which agents use them."
+        } else {
+            "The config does not allow changes of connections at run time, so added ones are not used."
         };
         let new = is_allowed.then(|| view! { <a class="cw-button" href=format!("{PATH}/new")>"Add a model"</a> });
         let export = (!current.stored.entries.is_empty()).then(export);

@@ -52,9 +52,10 @@ fn model_step(steps: &FirstSteps) -> AnyView {
     let key = key.map(|problem| {
         view! { <p class="cw-account-note">{format!("This server cannot store API keys yet: {problem}.")}</p> }
     });
-    let (class, text) = match steps.providers.is_empty() {
-        true => ("cw-button cw-primary", "Add a model"),
-        false => ("cw-button", "Add another model"),
+    let (class, text) = if steps.providers.is_empty() {
+        ("cw-button cw-primary", "Add a model")
+    } else {
+        ("cw-button", "Add another model")
     };
     view! {
         <p class="cw-account-note">{note}</p>

@@ -77,12 +77,13 @@ impl Service {
                 Ok(is_allowed)
             })
         });
-        match asked.await.map_err(from_store_error)? {
-            true => Ok(()),
-            false => Err(UserError::new(
+        if asked.await.map_err(from_store_error)? {
+            Ok(())
+        } else {
+            Err(UserError::new(
                 ErrorCode::RateLimited,
                 "You have entered an address too often today. Try again tomorrow.",
-            )),
+            ))
         }
     }
 

@@ -1,6 +1,6 @@
 //! Analyses a CSV file with a shell, for agents with a workspace.
 
-use super::plan::{DemoAction, DemoTurn, say, say_and_call};
+use super::turn::{DemoAction, DemoTurn, say, say_and_call};
 use contract::{ToolOutput, ToolResult};
 use serde_json::json;
 

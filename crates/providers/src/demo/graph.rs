@@ -1,7 +1,7 @@
 //! Finds entities and relations for requests of the capability `knowledge`: sentences in which the name of a type of
 //! relations stands between two names, such as "Mara Lindholm leads the people team."; and answers from relations.
 
-use super::plan::{DemoAction, DemoTurn, say, say_and_call};
+use super::turn::{DemoAction, DemoTurn, say, say_and_call};
 use contract::{ToolOutput, ToolResult};
 use serde_json::{Value, json};
 
@@ -73,9 +73,10 @@ pub(crate) fn answer(result: &ToolResult) -> Vec<DemoAction> {
         format!("- {from} {relation} {to} [{source}]")
     };
     let lines: Vec<_> = list(&output["relations"]).map(line).collect();
-    match lines.is_empty() {
-        true => say("It has no relations.", "I found no relations of it in the documents."),
-        false => say("I have the relations and name each with its source.", lines.join("\n")),
+    if lines.is_empty() {
+        say("It has no relations.", "I found no relations of it in the documents.")
+    } else {
+        say("I have the relations and name each with its source.", lines.join("\n"))
     }
 }
 

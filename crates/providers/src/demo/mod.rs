@@ -17,6 +17,7 @@ mod showcase;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::StreamExt;

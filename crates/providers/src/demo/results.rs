@@ -1,9 +1,9 @@
 //! Reacts to the results of tools.
 
 use super::intent::Intent;
-use super::plan::{DemoAction, DemoTurn, delete_article, say, say_and_call, text_arguments};
+use super::turn::{DemoAction, DemoTurn, say, say_and_call, text_arguments};
 use super::{analysis, answers, form, graph, question, showcase};
-use contract::{ToolOutput, ToolResult};
+use contract::{ToolOutput, ToolResult, ToolSpec};
 use serde_json::Value;
 use wire::page::UPDATE_PAGE_STATE;
 use wire::question::ASK_USER;
@@ -144,4 +144,14 @@ fn first_number(value: &Value) -> Option<u64> {
         Value::Object(object) => object.values().find_map(first_number),
         _ => None,
     }
+}
+
+/// Calls the tool that deletes an article.
+pub(crate) fn delete_article(tool: &ToolSpec, title: &str) -> Vec<DemoAction> {
+    let (thinks, says) = if tool.needs_approval {
+        ("Deleting cannot be undone, so the user is asked first.", format!("I need your approval to delete *{title}*."))
+    } else {
+        ("I have the title.", format!("I am deleting *{title}*."))
+    };
+    say_and_call(thinks, &says, tool, text_arguments(tool, title))
 }

@@ -1,7 +1,7 @@
 //! Answers that show parts of the product: a formula, a diagram, a page in the conversation's files, and the
 //! beginning of an attached file.
 
-use super::plan::{DemoAction, DemoTurn, say, say_and_call};
+use super::turn::{DemoAction, DemoTurn, say, say_and_call};
 use contract::{ToolOutput, ToolResult};
 use serde_json::json;
 

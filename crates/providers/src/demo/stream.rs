@@ -1,6 +1,6 @@
 //! Converts the model's actions to a stream of parts, word by word.
 
-use super::plan::DemoAction;
+use super::turn::DemoAction;
 use contract::{FinishReason, ModelError, Part, Request, Usage, estimated_tokens};
 use futures::Stream;
 use std::time::Duration;

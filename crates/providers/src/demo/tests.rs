@@ -1,5 +1,6 @@
 use super::Demo;
-use super::plan::{DemoAction, plan};
+use super::plan::plan;
+use super::turn::DemoAction;
 use contract::{
     AssistantPart, FinishReason, Message, Model, ModelErrorKind, Part, Request, ToolChoice, ToolOutput, ToolResult,
     ToolSpec, UserPart,

@@ -192,9 +192,10 @@ impl GeminiCodec {
             self.end_part(parts);
             let id = self.part_count.to_string();
             self.part_count += 1;
-            parts.push(match is_text {
-                true => Part::TextStart { id: id.clone() },
-                false => Part::ReasoningStart { id: id.clone(), metadata: None },
+            parts.push(if is_text {
+                Part::TextStart { id: id.clone() }
+            } else {
+                Part::ReasoningStart { id: id.clone(), metadata: None }
             });
             self.open = Some(OpenPart { id, is_text, signature: None, citations: Vec::new() });
         }
@@ -202,9 +203,10 @@ impl GeminiCodec {
         open.signature = signature.or(open.signature.take());
         if !delta.is_empty() {
             let id = open.id.clone();
-            parts.push(match is_text {
-                true => Part::TextDelta { id, delta },
-                false => Part::ReasoningDelta { id, delta, metadata: None },
+            parts.push(if is_text {
+                Part::TextDelta { id, delta }
+            } else {
+                Part::ReasoningDelta { id, delta, metadata: None }
             });
         }
     }

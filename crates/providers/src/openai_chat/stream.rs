@@ -157,9 +157,12 @@ impl ChatCodec {
     }
 
     fn end_part(&mut self, parts: &mut Vec<Part>) {
-        parts.extend(self.open.take().map(|OpenPart { id, is_text }| match is_text {
-            true => Part::TextEnd { id, metadata: None, citations: Vec::new() },
-            false => Part::ReasoningEnd { id, metadata: None },
+        parts.extend(self.open.take().map(|OpenPart { id, is_text }| {
+            if is_text {
+                Part::TextEnd { id, metadata: None, citations: Vec::new() }
+            } else {
+                Part::ReasoningEnd { id, metadata: None }
+            }
         }));
     }
 

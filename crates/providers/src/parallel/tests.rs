@@ -180,9 +180,8 @@ proptest! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let stream = sse_events(fixture, "");
-        let decoded = |pieces: &[&[u8]]| match fixture == CHAT {
-            true => decode(chat(), pieces),
-            false => decode(responses(), pieces),
+        let decoded = |pieces: &[&[u8]]| {
+            if fixture == CHAT { decode(chat(), pieces) } else { decode(responses(), pieces) }
         };
         let (whole, _) = decoded(&[stream.as_bytes()]);
         let (parts, end) = decoded(&split(stream.as_bytes(), &cuts));

@@ -303,8 +303,8 @@ pub struct RecordedDecision {
 impl From<&PendingCall> for RecordedDecision {
     fn from(pending: &PendingCall) -> Self {
         let PendingCall { call, decision, state, tool_fingerprint, grant, cut_off } = pending.clone();
-        let call = ToolCall { input: chat::mask_secrets(&call.input), ..call };
-        let state = state.as_ref().map(chat::mask_secrets);
+        let call = ToolCall { input: contract::mask_secrets(&call.input), ..call };
+        let state = state.as_ref().map(contract::mask_secrets);
         Self { call, decision, state, tool_fingerprint, grant, cut_off }
     }
 }

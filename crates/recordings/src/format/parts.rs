@@ -1,7 +1,6 @@
 //! Masks the secrets in the parts of a reply.
 
-use chat::mask_secrets;
-use contract::Part;
+use contract::{Part, mask_secrets};
 use serde_json::Value;
 use std::collections::HashMap;
 

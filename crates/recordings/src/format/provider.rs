@@ -55,10 +55,7 @@ pub fn read_any(mut file: impl BufRead, api: Option<Api>) -> Result<AnyFile, For
     let beginning = first_line(&mut file)?;
     let is_own = is_own_line(beginning.trim_ascii());
     let whole = std::io::Read::chain(beginning.as_slice(), file);
-    match is_own {
-        true => read(whole).map(AnyFile::Recordings),
-        false => read_reply(whole, api).map(AnyFile::Reply),
-    }
+    if is_own { read(whole).map(AnyFile::Recordings) } else { read_reply(whole, api).map(AnyFile::Reply) }
 }
 
 /// Reads up to the end of the first line that is not empty.

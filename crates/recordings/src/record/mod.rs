@@ -15,7 +15,7 @@ use crate::format::{
 use crate::wrap::{self, Layer};
 use agent::{Agent, Policy, RunOutcome, TurnInput};
 use approvals::{RecordingGrants, RecordingPolicy};
-use contract::{Message, Model, ModelId, Price, Request, Tool, ToolError, ToolSource, ToolSpec};
+use contract::{Model, ModelId, Price, Request, Tool, ToolError, ToolSource, ToolSpec};
 use model::RecordingModel;
 use serde_json::Value;
 use sources::RecordingSource;
@@ -120,14 +120,9 @@ fn tool_list<'a>(session: &Session, tools: impl Iterator<Item = &'a ToolSpec>) -
 /// Returns the result of a call with masked secrets.
 pub(crate) fn recorded_outcome(result: &Result<Value, ToolError>) -> Outcome {
     match result {
-        Ok(output) => Outcome::Output(chat::mask_secrets(output)),
+        Ok(output) => Outcome::Output(contract::mask_secrets(output)),
         Err(error) => Outcome::Error(error.message.clone()),
     }
-}
-
-/// Returns a message with masked secrets.
-fn masked_message(message: &Message) -> Value {
-    chat::mask_secrets(&serde_json::to_value(message).unwrap_or_default())
 }
 
 /// Records everything into a session.

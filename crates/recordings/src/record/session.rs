@@ -1,7 +1,7 @@
 //! The recording of a run in memory, within bounds.
 
 use crate::format::{BlobId, Entry, Header, Recording, entry_line, text_id};
-use contract::Message;
+use contract::{Message, mask_secrets};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -122,7 +122,7 @@ impl Session {
         if let Some((_, id)) = self.state.lock().messages.get(&address) {
             return id.clone();
         }
-        let id = self.blob(super::masked_message(message));
+        let id = self.blob(masked_message(message));
         let mut state = self.state.lock();
         if !state.is_over {
             state.messages.insert(address, (message.clone(), id.clone()));
@@ -142,6 +142,11 @@ impl Session {
         let (entries, blobs) = (std::mem::take(&mut state.entries), std::mem::take(&mut state.blobs));
         (!state.is_over).then_some(Recording { header, entries, blobs })
     }
+}
+
+/// Returns a message with masked secrets.
+fn masked_message(message: &Message) -> Value {
+    mask_secrets(&serde_json::to_value(message).unwrap_or_default())
 }
 
 /// Returns the time since then in milliseconds.

@@ -3,8 +3,7 @@
 use super::session::millis_since;
 use super::{Session, recorded_outcome};
 use crate::format::Entry;
-use chat::mask_secrets;
-use contract::{RunScope, Tool, ToolContext, ToolError, ToolSpec};
+use contract::{RunScope, Tool, ToolContext, ToolError, ToolSpec, mask_secrets};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;

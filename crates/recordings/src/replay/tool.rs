@@ -3,8 +3,7 @@
 use super::ToolMode;
 use super::tape::Tape;
 use crate::format::Outcome;
-use chat::mask_secrets;
-use contract::{Message, Part, Request, RunScope, Tool, ToolContext, ToolError, ToolSpec, UserPart};
+use contract::{Message, Part, Request, RunScope, Tool, ToolContext, ToolError, ToolSpec, UserPart, mask_secrets};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::Value;

@@ -74,10 +74,7 @@ fn write_step(out: &mut String, step: &StepPair, is_first: bool, style: Style) {
         (false, true) => "=",
         (false, false) => "~",
     };
-    let tools = match step.tools_after.is_empty() {
-        true => step.tools_before.join(" "),
-        false => step.tools_after.join(" "),
-    };
+    let tools = if step.tools_after.is_empty() { step.tools_before.join(" ") } else { step.tools_after.join(" ") };
     let mut line =
         format!("{mark} step {} {}  {}", step.number, printable(&step.agent), printable(&tools)).trim_end().to_owned();
     if line.chars().count() > WIDTH {
@@ -111,10 +108,8 @@ fn marked(piece: Piece, style: Style) -> String {
 
 /// Colours each word, so that a line break within a passage does not colour the indentation.
 fn coloured(text: &str, colour: &str) -> String {
-    let word = |word: &str| match word.trim().is_empty() {
-        true => word.to_owned(),
-        false => format!("\u{1b}[{colour}m{word}\u{1b}[0m"),
-    };
+    let word =
+        |word: &str| if word.trim().is_empty() { word.to_owned() } else { format!("\u{1b}[{colour}m{word}\u{1b}[0m") };
     text.split_inclusive(char::is_whitespace).map(word).collect()
 }
 

@@ -57,9 +57,12 @@ impl Server {
     /// Starts a server that lists one tool, `find`, and answers its calls and the request for
     /// context with `answer`.
     pub(crate) async fn finding(answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
-        Self::with(move |seen| match seen.line.starts_with("GET") {
-            true => Json(json!({ "tools": [{ "name": "find", "description": "Finds." }] })).into_response(),
-            false => answer(),
+        Self::with(move |seen| {
+            if seen.line.starts_with("GET") {
+                Json(json!({ "tools": [{ "name": "find", "description": "Finds." }] })).into_response()
+            } else {
+                answer()
+            }
         })
         .await
     }

@@ -181,9 +181,10 @@ async fn set_paused(
     let write = triggers.store.write(move |db| {
         Box::pin(async move {
             store::ensure(db, &trigger.key, &trigger.subject(), now).await?;
-            let outcome = match is_paused {
-                true => store::pause(db, &trigger.key, &by, now).await?,
-                false => store::resume(db, &trigger.key, now).await?,
+            let outcome = if is_paused {
+                store::pause(db, &trigger.key, &by, now).await?
+            } else {
+                store::resume(db, &trigger.key, now).await?
             };
             match outcome {
                 PauseOutcome::Done => append_audit(db, vec![entry]).await,

@@ -215,15 +215,14 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
     let columns =
         [Text("Received (UTC)"), Text("Id"), Text("Outcome"), Text("Cause"), Text("Run"), Text("Body"), Text("Action")];
     let line = |delivery: Delivery| {
-        let outcome = match delivery.is_test {
-            true => format!("{} (test)", delivery.outcome.name()),
-            false => delivery.outcome.name().to_owned(),
+        let outcome = if delivery.is_test {
+            format!("{} (test)", delivery.outcome.name())
+        } else {
+            delivery.outcome.name().to_owned()
         };
         let again = delivery.can_come_again().then(|| again_form(path, &delivery.id));
-        let body = match delivery.has_body {
-            true => link(format!("{path}/deliveries/{}", delivery.id), "Show"),
-            false => text(""),
-        };
+        let body =
+            if delivery.has_body { link(format!("{path}/deliveries/{}", delivery.id), "Show") } else { text("") };
         [
             text(minute(delivery.received_at)),
             text(delivery.key),

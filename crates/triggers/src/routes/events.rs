@@ -82,9 +82,10 @@ async fn report(
         // Others take it: the same event is reported again.
         is_refused |= matches!(triggers.deliver(&trigger, incoming).await?, Delivered::Full | Delivered::Paused);
     }
-    match is_refused {
-        true => Err(try_again("A trigger cannot take the event right now. Report it again with the same id.").into()),
-        false => Ok(Accepted),
+    if is_refused {
+        Err(try_again("A trigger cannot take the event right now. Report it again with the same id.").into())
+    } else {
+        Ok(Accepted)
     }
 }
 

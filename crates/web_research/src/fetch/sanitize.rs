@@ -101,13 +101,13 @@ impl Writer {
             return after;
         }
         let Some(tag) = Tag::read(name) else { return "" };
-        match is_end {
-            true => self.end(&tag.name),
-            false if LEFT_OUT.contains(&tag.name.as_str()) => {
-                self.space();
-                return after_element(tag.rest, &tag.name);
-            }
-            false => self.start(&tag),
+        if is_end {
+            self.end(&tag.name);
+        } else if LEFT_OUT.contains(&tag.name.as_str()) {
+            self.space();
+            return after_element(tag.rest, &tag.name);
+        } else {
+            self.start(&tag);
         }
         tag.rest
     }

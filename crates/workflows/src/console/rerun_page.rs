@@ -102,11 +102,10 @@ async fn find(context: &Context, admin: &Admin, id: &str) -> Result<Rerun, UserE
 fn rerun_page(admin: &Admin, status: StatusCode, rerun: &Rerun, entered: &Entered) -> Response {
     let Rerun { run, form, description, version } = rerun;
     let title = format!("Run {} again", short(&run.id));
-    let definition = match *version == run.version {
-        true => "The definition has not changed since.".to_owned(),
-        false => {
-            format!("The definition has changed since: the run had version {}, the new one has {version}.", run.version)
-        }
+    let definition = if *version == run.version {
+        "The definition has not changed since.".to_owned()
+    } else {
+        format!("The definition has changed since: the run had version {}, the new one has {version}.", run.version)
     };
     let about = format!(
         "This starts a new run of {}. It belongs to you, and has your rights unless the workflow names others. {definition}",

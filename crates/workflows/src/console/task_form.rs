@@ -81,12 +81,13 @@ pub(super) fn task_card(task: &TaskRow, entered: &Entered, may_answer: bool) -> 
     };
     let due = task.due_at.map(|due| format!(" · Due {} UTC", minute(due))).unwrap_or_default();
     let about = format!("{} · {} · Asked {} UTC{due}", task.workflow_id, task.path, minute(task.created_at));
-    let answer = match may_answer {
-        true => answer_form(task, entered),
-        false => view! {
+    let answer = if may_answer {
+        answer_form(task, entered)
+    } else {
+        view! {
             <p class="cw-account-note">"Only the users and roles that the workflow names may answer."</p>
         }
-        .into_any(),
+        .into_any()
     };
     let title = text_with_code_points(&task.title, TextKind::Prose).into_owned();
     view! {

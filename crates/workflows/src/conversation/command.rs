@@ -103,13 +103,12 @@ pub async fn start_in_chat(
     let found_full = is_full.clone();
     let also: AlsoWrite = Box::new(move |db| {
         Box::pin(async move {
-            match service::store_run(db, &jobs, &new, Some(link)).await? {
-                true => append_audit(db, vec![audit]).await,
+            if service::store_run(db, &jobs, &new, Some(link)).await? {
+                append_audit(db, vec![audit]).await
+            } else {
                 // An error, so that the messages are not stored either.
-                false => {
-                    found_full.store(true, Ordering::Relaxed);
-                    Err(StoreError::Invalid("too many runs have not ended"))
-                }
+                found_full.store(true, Ordering::Relaxed);
+                Err(StoreError::Invalid("too many runs have not ended"))
             }
         })
     });

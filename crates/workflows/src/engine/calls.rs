@@ -1,6 +1,7 @@
 //! Calls of agents and endpoints, and the records of their ends.
 
 use super::drive::{Drive, size};
+use super::outcome::Finished;
 use super::{Call, CallError, CallOutcome, Remaining};
 use crate::plan::{BUSY, Record, Start, StepError, StepState};
 use crate::store::{self, FinishedStep, ResumedStep};
@@ -10,14 +11,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use web::times::now_millis;
 use workflow_definition::Step;
-
-/// A call that has ended.
-pub(super) struct Finished {
-    pub(super) path: String,
-    pub(super) step_id: String,
-    pub(super) attempt: u32,
-    pub(super) outcome: CallOutcome,
-}
 
 /// Returns the key of a step that stays the same over all attempts, also of those of the runs above. `base` is
 /// [`store::RunRow::key_base`].

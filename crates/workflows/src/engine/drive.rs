@@ -1,6 +1,6 @@
 //! The loop that drives one run.
 
-use super::calls::Finished;
+use super::outcome::Finished;
 use super::start::Started;
 use super::{CallError, DRIVE_TIME, Remaining, StepHost, wake};
 use crate::plan::{End, LAPSED, Plan, Record, Records, RunFacts, StepError, StepState, plan};

@@ -116,9 +116,10 @@ impl ContextHost {
             }),
             // Without a tier, the step's own time limit is the shorter one.
             agent_tier: tier.unwrap_or(AgentTier::Batch),
-            tools: match asked.tools.is_empty() {
-                true => InvokeTools::All(false),
-                false => InvokeTools::Named(asked.tools.iter().map(|name| name.0.clone()).collect()),
+            tools: if asked.tools.is_empty() {
+                InvokeTools::All(false)
+            } else {
+                InvokeTools::Named(asked.tools.iter().map(|name| name.0.clone()).collect())
             },
             approved_tools: asked.approved_tools.iter().map(|name| name.0.clone()).collect(),
             // The limits count from the beginning of the agent's turn.

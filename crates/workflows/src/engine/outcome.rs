@@ -41,6 +41,14 @@ impl CallOutcome {
     }
 }
 
+/// A call that has ended.
+pub(super) struct Finished {
+    pub(super) path: String,
+    pub(super) step_id: String,
+    pub(super) attempt: u32,
+    pub(super) outcome: CallOutcome,
+}
+
 /// Returns the outcome of an agent's invocation.
 pub(super) fn of_agent(SuspendableInvocation { counted, suspended }: SuspendableInvocation) -> CallOutcome {
     let CountedInvocation { invocation, usage } = counted;

@@ -205,14 +205,13 @@ impl Drive {
     /// Checks that this run's rights allow to start a child: otherwise whoever may write a workflow could run any other
     /// one with the rights that it has.
     fn check_roles(&self, child: &Workflow, path: &str) -> Result<(), StepError> {
-        match child.is_for(&self.run.caller.roles) {
-            true => Ok(()),
-            false => {
-                let roles: Vec<_> = child.roles.iter().map(|role| role.0.as_str()).collect();
-                let (id, roles) = (&child.id.0, roles.join(", "));
-                let message = format!("only users with one of these roles may start the workflow `{id}`: {roles}");
-                Err(StepError::new("invalid", message, path))
-            }
+        if child.is_for(&self.run.caller.roles) {
+            Ok(())
+        } else {
+            let roles: Vec<_> = child.roles.iter().map(|role| role.0.as_str()).collect();
+            let (id, roles) = (&child.id.0, roles.join(", "));
+            let message = format!("only users with one of these roles may start the workflow `{id}`: {roles}");
+            Err(StepError::new("invalid", message, path))
         }
     }
 

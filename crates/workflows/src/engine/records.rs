@@ -11,10 +11,7 @@ use workflow_definition::Step;
 /// Returns what becomes of a step whose call was lost, and when it continues: it runs again if it may, otherwise a
 /// person decides.
 pub(super) fn after_loss(step: Option<&Step>, now: i64) -> (StepState, Option<i64>) {
-    match step.is_some_and(Step::is_idempotent) {
-        true => (StepState::Retrying, Some(now)),
-        false => (StepState::Unknown, None),
-    }
+    if step.is_some_and(Step::is_idempotent) { (StepState::Retrying, Some(now)) } else { (StepState::Unknown, None) }
 }
 
 impl Drive {

@@ -92,12 +92,11 @@ impl Drive {
                     if let Beside::Child(child) = beside {
                         let mut child = (**child).clone();
                         child.limits = child.limits.stricter(&remaining.run_limits());
-                        match store::insert_run(db, &child).await? {
-                            true => wake(&jobs, db, &child.id, &owner, Due::Now).await?,
-                            false => {
-                                started.child_id = None;
-                                too_many.push(started.path.clone());
-                            }
+                        if store::insert_run(db, &child).await? {
+                            wake(&jobs, db, &child.id, &owner, Due::Now).await?
+                        } else {
+                            started.child_id = None;
+                            too_many.push(started.path.clone());
                         }
                     }
                     if let Beside::ChildAgain(child) = beside {

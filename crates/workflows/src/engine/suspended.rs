@@ -88,11 +88,13 @@ impl Drive {
             Some(StepKind::Agent(asked)) => asked.agent_id.0.as_str(),
             _ => "",
         };
-        let assignees: Vec<_> = match asks.approvers.is_empty() {
-            false => asks.approvers.iter().map(|role| Assignee::Role(role.clone())).collect(),
+        let assignees: Vec<_> = if !asks.approvers.is_empty() {
+            asks.approvers.iter().map(|role| Assignee::Role(role.clone())).collect()
+        } else if is_trigger_user(&self.run.owner) {
             // A trigger has no person.
-            true if is_trigger_user(&self.run.owner) => vec![Assignee::Role(ADMIN.to_owned())],
-            true => vec![Assignee::User(self.run.owner.clone())],
+            vec![Assignee::Role(ADMIN.to_owned())]
+        } else {
+            vec![Assignee::User(self.run.owner.clone())]
         };
         let task = |question: &wire::invoke::RunQuestion| NewTask {
             id: crate::new_id(),
@@ -113,9 +115,10 @@ impl Drive {
             state: asks.state.clone(),
             tasks: asks.questions.iter().map(task).collect(),
             // A state without questions would wait for ever.
-            due_at: match asks.questions.is_empty() {
-                true => Some(now),
-                false => asks.questions.iter().filter_map(|question| question.expires_at).min(),
+            due_at: if asks.questions.is_empty() {
+                Some(now)
+            } else {
+                asks.questions.iter().filter_map(|question| question.expires_at).min()
             },
         })
     }
@@ -137,13 +140,14 @@ impl Drive {
                 let left: Vec<String> = open.iter().map(|(call_id, _)| call_id.clone()).collect();
                 let lapsed = chat::lapse_suspended(&state, &left).map_err(|error| StoreError::Failed(error.message))?;
                 store::set_suspended(db, &run_id, &at, &lapsed.state).await?;
-                let finished = match lapsed.is_open {
-                    true => FinishedStep {
+                let finished = if lapsed.is_open {
+                    FinishedStep {
                         state: StepState::Waiting,
                         next_at: open.iter().filter_map(|(_, due_at)| *due_at).min(),
                         ..going_on(at, now)
-                    },
-                    false => going_on(at, now),
+                    }
+                } else {
+                    going_on(at, now)
                 };
                 if !store::finish_step(db, &run_id, &finished, now).await? {
                     return Err(StoreError::Fenced);

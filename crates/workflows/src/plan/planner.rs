@@ -130,9 +130,10 @@ impl<'d, 'f> Planner<'d, 'f> {
         if matches!(flow, Flow::Pending) {
             let begin = at.max(self.facts.resumed_at.unwrap_or(at));
             let deadline = begin.saturating_add(i64::from(seconds) * 1_000);
-            match deadline <= self.now {
-                true => self.plan.expired.push((path.to_owned(), step.id.0.clone())),
-                false => self.plan.wakes_at = self.plan.wakes_at.into_iter().chain([deadline]).min(),
+            if deadline <= self.now {
+                self.plan.expired.push((path.to_owned(), step.id.0.clone()))
+            } else {
+                self.plan.wakes_at = self.plan.wakes_at.into_iter().chain([deadline]).min()
             }
         }
         flow

@@ -39,8 +39,9 @@ pub(crate) async fn assign(
             Ok(is_added)
         })
     });
-    match write.await.map_err(failed)? {
-        true => Ok(()),
-        false => Err(overtaken("This question is not open any more, or they may answer it already.")),
+    if write.await.map_err(failed)? {
+        Ok(())
+    } else {
+        Err(overtaken("This question is not open any more, or they may answer it already."))
     }
 }

@@ -140,10 +140,7 @@ pub(crate) async fn prepare(caller: &Caller, workflow: Workflow, request: StartR
     Ok(NewRun {
         id: crate::new_id(),
         owner: caller.user_id.clone(),
-        limits: match is_admin {
-            true => request.limits.or(&workflow.limits),
-            false => workflow.limits.stricter(&request.limits),
-        },
+        limits: if is_admin { request.limits.or(&workflow.limits) } else { workflow.limits.stricter(&request.limits) },
         workflow,
         parent: None,
         ancestors: Vec::new(),

@@ -89,10 +89,7 @@ pub(crate) async fn retry(
     };
     let definition = definition.ok_or_else(UserError::not_found)?;
     check_cost_limit(&limits, &known)?;
-    let limits = match viewer.is_admin() {
-        true => limits.or(&known),
-        false => known.stricter(&limits),
-    };
+    let limits = if viewer.is_admin() { limits.or(&known) } else { known.stricter(&limits) };
     if repeat_effects && !viewer.is_admin() {
         let message = "Only administrators let steps have their effect once more. Start a new run instead.";
         return Err(UserError {
@@ -197,9 +194,10 @@ async fn set_rights(
 
 fn unknown_path(path: &str, known: &[String]) -> UserError {
     let named = named(known);
-    let message = match known.is_empty() {
-        true => "No step of this run has started.".to_owned(),
-        false => format!("No step `{path}` has run. The steps of this run are: {named}."),
+    let message = if known.is_empty() {
+        "No step of this run has started.".to_owned()
+    } else {
+        format!("No step `{path}` has run. The steps of this run are: {named}.")
     };
     UserError::invalid("/path", message)
 }

@@ -52,9 +52,10 @@ fn respond(request: &Value) -> ([(&'static str, &'static str); 1], String) {
         let function = json!({ "name": name, "arguments": arguments.to_string() });
         json!({ "index": at, "id": format!("call_{}_{at}", messages.len()), "type": "function", "function": function })
     };
-    let delta = match calls.is_empty() {
-        true => json!({ "content": "done" }),
-        false => json!({ "tool_calls": calls.iter().enumerate().map(call).collect::<Vec<_>>() }),
+    let delta = if calls.is_empty() {
+        json!({ "content": "done" })
+    } else {
+        json!({ "tool_calls": calls.iter().enumerate().map(call).collect::<Vec<_>>() })
     };
     let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
     let chunk = json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] });

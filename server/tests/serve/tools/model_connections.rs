@@ -25,9 +25,12 @@ async fn provider() -> String {
     let has_key = |headers: &HeaderMap| {
         headers.get("authorization").is_some_and(|value| value == format!("Bearer {CANARY}").as_str())
     };
-    let list = async move |headers: HeaderMap| match has_key(&headers) {
-        true => Json(json!({ "object": "list", "data": [{ "id": "small-1" }, { "id": "large-1" }] })).into_response(),
-        false => StatusCode::UNAUTHORIZED.into_response(),
+    let list = async move |headers: HeaderMap| {
+        if has_key(&headers) {
+            Json(json!({ "object": "list", "data": [{ "id": "small-1" }, { "id": "large-1" }] })).into_response()
+        } else {
+            StatusCode::UNAUTHORIZED.into_response()
+        }
     };
     let complete = async move |headers: HeaderMap, Json(request): Json<Value>| {
         if !has_key(&headers) {

@@ -92,9 +92,10 @@ fn a_machine_without_sandboxes_does_not_start_the_server() {
     // A user of a namespace in which no more of them can be made.
     let forbid =
         "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all \"$@\"";
-    let by: &[&str] = match has_bubblewrap {
-        true => &["unshare", "--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"],
-        false => &[],
+    let by: &[&str] = if has_bubblewrap {
+        &["unshare", "--user", "--map-user=1000", "--keep-caps", "sh", "-c", forbid, "sh"]
+    } else {
+        &[]
     };
     if has_bubblewrap
         && !Command::new(by[0]).args(&by[1..]).arg("true").output().is_ok_and(|output| output.status.success())

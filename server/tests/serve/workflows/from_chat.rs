@@ -45,9 +45,10 @@ impl Place {
         let config = CONFIG.replace("DELAY", &delay.to_string()).replace("STEP", step).replace("DONE", done);
         let config = config.replace("TITLE", TITLE);
         std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
-        let database = match on_postgres {
-            true => test_postgres::new_database().await?,
-            false => format!("sqlite://{}", folder.path().join("chat.db").display()),
+        let database = if on_postgres {
+            test_postgres::new_database().await?
+        } else {
+            format!("sqlite://{}", folder.path().join("chat.db").display())
         };
         Some(Self { folder, database })
     }

@@ -66,10 +66,7 @@ pub(crate) fn options(options: &Value) -> Prune {
             _ => PruneReasoning::None,
         },
         tool_calls: rules.iter().map(rule).collect(),
-        empty_messages: match options["emptyMessages"] == "keep" {
-            true => EmptyMessages::Keep,
-            false => EmptyMessages::Remove,
-        },
+        empty_messages: if options["emptyMessages"] == "keep" { EmptyMessages::Keep } else { EmptyMessages::Remove },
     }
 }
 

@@ -76,9 +76,10 @@ fn cursor(text: &str) -> Result<(i64, &str), UserError> {
 }
 
 fn may_decide(run: &AgentRun, caller: &Caller) -> bool {
-    match run.approvers.is_empty() {
-        true => run.owner == caller.user_id,
-        false => run.approvers.iter().any(|role| caller.has_role(role)),
+    if run.approvers.is_empty() {
+        run.owner == caller.user_id
+    } else {
+        run.approvers.iter().any(|role| caller.has_role(role))
     }
 }
 

@@ -6,10 +6,9 @@ mod outside_run;
 
 pub(crate) use outside_run::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
 
-use crate::record::mask;
 use crate::stream::live::RunIdentity;
 use agent::{Decision, Event, Grant, Ruling};
-use contract::{Exposure, Part, ToolCall, ToolError};
+use contract::{Exposure, Part, ToolCall, ToolError, mask};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -221,10 +220,12 @@ impl Auditor {
                 None
             }
             Event::ToolCallInvalid { id, name, input, dynamic, .. } => {
-                let reason = match dynamic {
-                    true => NO_SUCH_TOOL,
-                    false if input.is_object() => UNFIT,
-                    false => NO_OBJECT,
+                let reason = if *dynamic {
+                    NO_SUCH_TOOL
+                } else if input.is_object() {
+                    UNFIT
+                } else {
+                    NO_OBJECT
                 };
                 let gates = vec![refused(Gate::Schema, reason)];
                 let call = AuditedCall { agent_id: below(), gates, ..AuditedCall::new(name, input) };

@@ -51,9 +51,10 @@ impl Ledger {
 
     /// Returns the end of a call. Without an entry in the ledger, only its audit entry is left.
     fn ended(&mut self, call_id: &str, outcome: ToolOutcome, audit: Option<AuditEntry>) -> Option<LedgerRow> {
-        match self.started.remove(call_id) {
-            true => Some(LedgerRow::Ended { id: self.id(call_id), outcome, audit }),
-            false => audit.map(LedgerRow::Audit),
+        if self.started.remove(call_id) {
+            Some(LedgerRow::Ended { id: self.id(call_id), outcome, audit })
+        } else {
+            audit.map(LedgerRow::Audit)
         }
     }
 }

@@ -111,12 +111,11 @@ const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
 async fn crashed(before: Like, after: Like, replies: Vec<Vec<Cue>>) -> Life {
     let (agent, model, effects) = before.hanging().agent(vec![tool_call_reply(&[PAY])]);
     let life = Life { test: TestChat::open(agent).await, model, effects };
-    match before.asks {
-        true => {
-            life.test.ask("c1", message("m1")).await;
-            life.until_it_runs(yes("a", None, None)).await;
-        }
-        false => life.until_it_runs(message("m1")).await,
+    if before.asks {
+        life.test.ask("c1", message("m1")).await;
+        life.until_it_runs(yes("a", None, None)).await;
+    } else {
+        life.until_it_runs(message("m1")).await
     }
     life.after(after, replies).await
 }

@@ -55,12 +55,7 @@ impl Hooks for Endless {
     fn notify(&self, _: HookEvent, _: Map<String, Value>) {}
 
     fn finish(&self, _: Map<String, Value>, _: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>> {
-        Box::pin(async move {
-            match self.0.load(Ordering::Relaxed) {
-                true => std::future::pending().await,
-                false => Vec::new(),
-            }
-        })
+        Box::pin(async move { if self.0.load(Ordering::Relaxed) { std::future::pending().await } else { Vec::new() } })
     }
 }
 

@@ -109,12 +109,11 @@ async fn page_calls_of_other_users_are_not_found() {
 /// Crashes the server when it is about to hand the call to the page.
 async fn died(before: Like, after: Like) -> TestChat {
     let test = TestChat::open(before.agent(vec![asks()])).await;
-    match before.needs_approval {
-        true => {
-            test.ask("c1", message("m1")).await;
-            test.die_after("tool-input-available", "c1", yes("a", None, None)).await;
-        }
-        false => test.die_after("finish-step", "c1", message("m1")).await,
+    if before.needs_approval {
+        test.ask("c1", message("m1")).await;
+        test.die_after("tool-input-available", "c1", yes("a", None, None)).await;
+    } else {
+        test.die_after("finish-step", "c1", message("m1")).await
     }
     test.reopen(after.agent(vec![text_reply("done"), text_reply("done")])).await
 }

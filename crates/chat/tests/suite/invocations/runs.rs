@@ -208,12 +208,11 @@ async fn interrupted_call_is_asked_about_by_the_next_server() {
         while !test.log().await.contains("act ok") {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        match is_killed {
-            true => runtime.shutdown_background(),
-            false => {
-                test.chat.shutdown(Duration::ZERO).await;
-                runtime.shutdown_background();
-            }
+        if is_killed {
+            runtime.shutdown_background()
+        } else {
+            test.chat.shutdown(Duration::ZERO).await;
+            runtime.shutdown_background();
         }
         let settings = RunSettings { max_retries: 0, ..RunSettings::default() };
         let next = open_in(test.folder.clone(), vec![text_reply("Continued.")], settings, None).await;

@@ -7,6 +7,7 @@ pub(super) mod payload_schema;
 pub(super) mod routine;
 pub(super) mod sql_request;
 pub(super) mod step_entry;
+pub(super) mod steps;
 pub(super) mod text_request;
 
 use crate::config::Endpoint;
@@ -72,6 +73,6 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
         is_internal: entry.endpoint_type == EndpointType::InternalApi,
         auth: rule_entry::read(entry.auth, node, context.report),
         at: context.report.location(node.at),
-        step_positions: routine::step_spans(node).map(|(id, at)| (id, context.report.location(at))).collect(),
+        step_positions: steps::step_spans(node).map(|(id, at)| (id, context.report.location(at))).collect(),
     })
 }

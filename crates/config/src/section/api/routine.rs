@@ -2,39 +2,13 @@
 
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
+use super::steps::{CONTROLS, Control, nested_steps, steps};
 use super::{http_path, http_request, text_request};
 use crate::section::operator::{EvaluationPlace, FoundOperator, Side};
 use crate::section::{Context, operator, refuse_prototype_key, type_of};
-use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
+use config_source::{MapEntry, Node, NodeKind, Report, suggest};
 use indexmap::IndexSet;
 
-/// A control: its main key, which starts with `:`, and the keys that are allowed beside it.
-struct Control {
-    name: &'static str,
-    /// The keys that hold a value.
-    values: &'static [&'static str],
-    /// The keys that hold steps.
-    branches: &'static [&'static str],
-}
-
-const fn control(name: &'static str, values: &'static [&'static str], branches: &'static [&'static str]) -> Control {
-    Control { name, values, branches }
-}
-
-/// The controls.
-const CONTROLS: [Control; 11] = [
-    control(":return", &[], &[]),
-    control(":if", &[], &[":then", ":else"]),
-    control(":switch", &[], &[":default"]),
-    control(":for", &[":in"], &[":do"]),
-    control(":parallel", &[], &[]),
-    control(":try", &[], &[":catch", ":finally"]),
-    control(":reject", &[], &[]),
-    control(":throw", &[], &[]),
-    control(":set_state", &[], &[]),
-    control(":log", &[], &[]),
-    control(":status", &[], &[]),
-];
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
 /// The operators that read a value in a routine, and `_secret`, which is allowed in some requests.
@@ -55,60 +29,6 @@ fn step_writes(step: &Node) -> bool {
         _ => false,
     };
     itself || nested_steps(step).into_iter().any(step_writes)
-}
-
-/// Returns the types of an endpoint's steps, nested ones included.
-pub(crate) fn step_types(endpoint: &Node) -> Vec<&str> {
-    all_steps(endpoint).into_iter().filter_map(type_of).collect()
-}
-
-/// Returns the positions of an endpoint's steps that have an id, nested ones included.
-pub(crate) fn step_spans(endpoint: &Node) -> impl Iterator<Item = (String, Span)> {
-    all_steps(endpoint).into_iter().filter_map(|step| Some((step.get("id")?.value.text()?.to_owned(), step.at)))
-}
-
-/// Returns the steps of an endpoint, nested ones included, in no particular order.
-fn all_steps(endpoint: &Node) -> Vec<&Node> {
-    let mut open: Vec<&Node> =
-        endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
-    let mut found = Vec::new();
-    while let Some(step) = open.pop() {
-        found.push(step);
-        open.extend(nested_steps(step));
-    }
-    found
-}
-
-/// Returns the endpoints that an endpoint calls, with the positions of the references.
-pub(crate) fn called_endpoints(endpoint: &Node) -> Vec<(&str, Span)> {
-    let calls = all_steps(endpoint).into_iter().filter(|step| type_of(step) == Some("CallEndpoint"));
-    let ids = calls.filter_map(|step| step.get("properties")?.value.get("endpointId"));
-    ids.filter_map(|id| Some((id.value.text()?, id.value.at))).collect()
-}
-
-/// Returns the steps directly in a control.
-fn nested_steps(step: &Node) -> Vec<&Node> {
-    let mut found = Vec::new();
-    for MapEntry { key, value, .. } in step.entries() {
-        match key.as_str() {
-            ":switch" => {
-                found.extend(value.items().iter().filter_map(|case| Some(&case.get(":then")?.value)).flat_map(steps))
-            }
-            ":parallel" => found.extend(value.items().iter().flat_map(steps)),
-            ":try" => found.extend(steps(value)),
-            key if CONTROLS.iter().any(|control| control.branches.contains(&key)) => found.extend(steps(value)),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Returns a list of steps; a single step may be written without a list.
-fn steps(node: &Node) -> &[Node] {
-    match node.kind {
-        NodeKind::Map(_) => std::slice::from_ref(node),
-        _ => node.items(),
-    }
 }
 
 /// Checks the routine of an endpoint.

@@ -71,9 +71,8 @@ async fn vectors_are_computed_searched_and_changed() {
         // Another model: the first one is used until the second has all vectors.
         let is_held = Arc::new(AtomicBool::new(true));
         let held = is_held.clone();
-        let slow = StandIn::start(move |_, body| match held.load(Relaxed) {
-            true => Answer { retry_after: "0", ..503_u16.into() },
-            false => embedded(body).into(),
+        let slow = StandIn::start(move |_, body| {
+            if held.load(Relaxed) { Answer { retry_after: "0", ..503_u16.into() } } else { embedded(body).into() }
         })
         .await;
         let second = slow.embedder(json!({ "dimensions": 16 }));
@@ -106,11 +105,8 @@ async fn searches_go_on_with_keywords_while_the_service_is_out_of_reach() {
     let server = Server::open("sqlite::memory:").await;
     let is_down = Arc::new(AtomicBool::new(false));
     let down = is_down.clone();
-    let service = StandIn::start(move |_, body| match down.load(Relaxed) {
-        true => 500_u16.into(),
-        false => embedded(body).into(),
-    })
-    .await;
+    let service =
+        StandIn::start(move |_, body| if down.load(Relaxed) { 500_u16.into() } else { embedded(body).into() }).await;
     let embedder = service.embedder(json!({}));
     server.knowledge.use_models(models(Some(embedder.clone()), None));
     let library = server.texts().await;

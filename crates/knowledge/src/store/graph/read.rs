@@ -179,10 +179,7 @@ fn pattern(text: &str, has_stars: bool) -> String {
 
 /// Returns entities by their names in alphabetical order.
 pub(crate) async fn entities(store: &Store, filter: EntityFilter) -> Result<Vec<EntityRow>, StoreError> {
-    let name = match filter.name.is_empty() {
-        true => String::new(),
-        false => format!("%{}%", pattern(&filter.name, false)),
-    };
+    let name = if filter.name.is_empty() { String::new() } else { format!("%{}%", pattern(&filter.name, false)) };
     let (key, id) = filter.after;
     let find = sql::query(LIST).bind(filter.libraries).bind(name).bind(filter.kind).bind(filter.relation);
     let find = find.bind(pattern(&filter.file_name.to_ascii_lowercase(), true)).bind(key).bind(id).bind(filter.most);

@@ -103,10 +103,7 @@ pub(super) struct DefinitionItem {
 
 impl DefinitionItem {
     fn of_stored(row: &StoredWorkflow, own: &Workflows, config: &Config) -> Self {
-        let cause = match row.is_enabled {
-            true => stored::why_unused(row, own, config),
-            false => row.disabled_because.clone(),
-        };
+        let cause = if row.is_enabled { stored::why_unused(row, own, config) } else { row.disabled_because.clone() };
         Self {
             id: row.id.clone(),
             title: row.definition["title"].as_str().unwrap_or(&row.id).to_owned(),

@@ -100,10 +100,12 @@ impl StepHost for Fake {
                 cancel.cancelled().await;
             }
             let fails = input["fails"].as_u64().unwrap_or_default() as usize;
-            let result = match count <= fails {
-                true => Err(CallError::Failed("failed", format!("it failed the {count}. time"))),
-                false if input["panics"] == true => panic!("on purpose"),
-                false => Ok(json!({ "got": input, "key": key })),
+            let result = if count <= fails {
+                Err(CallError::Failed("failed", format!("it failed the {count}. time")))
+            } else if input["panics"] == true {
+                panic!("on purpose")
+            } else {
+                Ok(json!({ "got": input, "key": key }))
             };
             let requests = if is_agent { 1 } else { 0 };
             CallOutcome {

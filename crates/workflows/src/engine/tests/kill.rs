@@ -53,9 +53,10 @@ async fn serve(folder: &Path) {
             for step in detail.steps.iter().filter(|step| step.state == StepState::Unknown) {
                 let done = std::fs::read_to_string(&effects).unwrap_or_default();
                 let key = super::super::calls::idempotency_key(run.key_base(), &step.path);
-                let (action, output) = match done.contains(&key) {
-                    true => (Action::Skip, json!({ "got": { "n": step.step_id } })),
-                    false => (Action::RunAgain, json!(null)),
+                let (action, output) = if done.contains(&key) {
+                    (Action::Skip, json!({ "got": { "n": step.step_id } }))
+                } else {
+                    (Action::RunAgain, json!(null))
                 };
                 let decision = DecideRequest { path: step.path.clone(), action, output };
                 service::decide(&server.runs, Viewer::Owner(&ada()), &run.id, decision, None).await.unwrap();

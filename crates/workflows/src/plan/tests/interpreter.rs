@@ -93,10 +93,13 @@ impl Interpreter<'_> {
                     }
                 }
             }
-            StepKind::If(choice) => match self.flag(&choice.test) {
-                true => self.list(&choice.then, &inner, &mut seen.clone()),
-                false => self.list(&choice.otherwise, &inner, &mut seen.clone()),
-            },
+            StepKind::If(choice) => {
+                if self.flag(&choice.test) {
+                    self.list(&choice.then, &inner, &mut seen.clone())
+                } else {
+                    self.list(&choice.otherwise, &inner, &mut seen.clone())
+                }
+            }
             StepKind::Switch(choice) => {
                 let case = choice.cases.iter().find(|case| self.flag(&case.test));
                 let steps = case.map_or(&choice.default, |case| &case.then);

@@ -65,10 +65,11 @@ fn unusual_bodies(route: &Route, value: &Value) -> Vec<(String, Vec<u8>)> {
         "a deep value".into(),
         format!("{before_end}{comma}\"x\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000)).into(),
     ));
-    let (names, every) = match route.path.starts_with("/ui/") {
+    let (names, every) = if route.path.starts_with("/ui/") {
         // Their bodies have the arguments of all functions.
-        true => (arguments(route, ""), 4),
-        false => (value.as_object().cloned().unwrap_or_default(), 1),
+        (arguments(route, ""), 4)
+    } else {
+        (value.as_object().cloned().unwrap_or_default(), 1)
     };
     for name in names.keys() {
         let twice = format!("{before_end},\"{name}\":{}}}", value[name]);

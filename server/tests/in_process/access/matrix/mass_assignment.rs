@@ -113,9 +113,10 @@ async fn required_fields(server: &TestServer, route: &Route, own: &str) -> Map<S
     }
     let mut known = arguments.clone();
     for _ in 0..20 {
-        let sent = match is_form {
-            true => RequestBody::Form(known.keys().map(|name| format!("{name}=mine")).collect::<Vec<_>>().join("&")),
-            false => RequestBody::Json(known.clone().into()),
+        let sent = if is_form {
+            RequestBody::Form(known.keys().map(|name| format!("{name}=mine")).collect::<Vec<_>>().join("&"))
+        } else {
+            RequestBody::Json(known.clone().into())
         };
         let (_, answer) = server.ask(owner(route), route, super::UNKNOWN_ID, sent, "").await;
         let missing = answer.split_once("missing field `").and_then(|(_, rest)| rest.split_once('`'));

@@ -1,4 +1,4 @@
-//! Prepares arguments for the audit log: masks credentials and truncates long values.
+//! Prepares arguments of tools for logs and recordings: masks credentials and truncates long values.
 
 use serde_json::Value;
 
@@ -31,8 +31,8 @@ const SECRETS: [&str; 12] = [
 /// Keys whose value names the sibling `value`, as in a list of headers.
 const NAMES: [&str; 3] = ["name", "key", "header"];
 
-/// Prepares arguments for the log.
-pub(crate) fn arguments(input: &Value) -> Value {
+/// Prepares arguments for the audit log: credentials are masked, and long values are truncated.
+pub fn arguments(input: &Value) -> Value {
     let masked = match input {
         // Malformed arguments of a model have no keys to check.
         Value::String(text) if is_secret(text) => Value::from(MASK),
@@ -47,8 +47,8 @@ pub fn mask_secrets(value: &Value) -> Value {
     mask(value, str::to_owned)
 }
 
-/// Truncates a text for the log.
-pub(crate) fn cut(text: &str) -> String {
+/// Truncates a text for the audit log.
+pub fn cut(text: &str) -> String {
     cut_to(text, MAX_TEXT)
 }
 
