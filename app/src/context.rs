@@ -37,6 +37,15 @@ pub struct ReaderId(pub String);
 #[derive(Clone, Copy, Debug)]
 pub struct HasHome;
 
+/// Links to pages at the top of each page, as a Leptos context.
+#[derive(Clone, Debug)]
+pub struct GuideLinks {
+    /// The address and the text of each link.
+    pub links: Vec<(String, String)>,
+    /// The steps of a tour as JSON, if the address of the page asks for it.
+    pub card: Option<String>,
+}
+
 /// The site that embeds the app in a frame, as a Leptos context.
 #[derive(Clone, Debug)]
 pub struct EmbedContext {

@@ -1,7 +1,7 @@
 //! The HTML document around the app.
 
 use crate::App;
-use crate::context::{EmbedContext, HasHome, ReaderId};
+use crate::context::{EmbedContext, GuideLinks, HasHome, ReaderId};
 use crate::pages::{RustParts, account};
 use crate::texts::{Text, Texts, t};
 use crate::ui::image_origins::ImageOrigins;
@@ -48,6 +48,7 @@ pub fn shell(options: LeptosOptions, parts: RustParts) -> impl IntoView {
             </head>
             <body>
                 <App pages=parts.pages blocks=parts.blocks />
+                {guide()}
                 {script_notice()}
                 {changed_template()}
                 {stopped_template()}
@@ -92,6 +93,34 @@ pub fn embedded_shell(options: LeptosOptions, parts: RustParts, frame: EmbedCont
 fn image_origins_meta() -> Option<impl IntoView> {
     let pictures = use_context::<ImageOrigins>().filter(|pictures| !pictures.0.is_empty());
     pictures.map(|pictures| view! { <meta name="pictures" content=pictures.joined() /> })
+}
+
+/// The style of the links of a guide: in the middle of the bar, and on a narrow screen below the page. It is part of
+/// the documents that have them, so that other pages do not load it.
+const GUIDE_STYLE: &str = ".cw-guide{position:fixed;z-index:4;inset:0 0 auto;display:flex;gap:1.25rem;align-items:center;\
+    justify-content:center;block-size:3.25rem;pointer-events:none;font-size:.875rem}\
+    .cw-guide a{pointer-events:auto;color:var(--cw-muted);white-space:nowrap}\
+    @media (max-width:49.99rem){.cw-page{padding-block-end:2.5rem}.cw-guide{inset:auto 0 0;block-size:2.5rem}}";
+
+/// Renders the links of a guide, and the steps of its tour if they were asked for. They are outside of the app and
+/// load pages anew, so the browser needs no code for them.
+fn guide() -> Option<impl IntoView> {
+    let GuideLinks { links, card } = use_context::<GuideLinks>()?;
+    let links: Vec<_> =
+        links.into_iter().map(|(href, title)| view! { <a href=href rel="external">{title}</a> }).collect();
+    let card = card.map(|card| {
+        view! {
+            <template id="cw-tour" data-tour=card></template>
+            <script type="module" src="/assets/lazy/tour.js"></script>
+        }
+    });
+    Some(view! {
+        <style nonce=use_nonce()>{GUIDE_STYLE}</style>
+        <nav class="cw-guide" aria-label=t(Text::HomePages)>
+            {links}
+        </nav>
+        {card}
+    })
 }
 
 /// Renders the message that `stopped.js` shows after a panic, which stops all of the app's code in

@@ -48,6 +48,7 @@ const BUILT_IN: &[Definition] = &[
     scim::DEFINITION,
     skills::DEFINITION,
     workspace::DEFINITION,
+    crate::guide::DEFINITION,
 ];
 
 /// The parts of this program.

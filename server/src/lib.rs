@@ -9,6 +9,7 @@ mod console_host;
 pub mod embedded;
 mod error;
 mod gates;
+mod guide;
 mod listen;
 mod memory;
 mod reload;

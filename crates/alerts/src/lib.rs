@@ -11,7 +11,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use capability::{Capability, Context, Definition, Job};
+use capability::{Capability, ChatPosts, Context, Definition, Job};
 use config::{ConnectionType, SectionType};
 use jobs::Jobs;
 use service::AlertService;
@@ -28,13 +28,15 @@ pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<section::Alerts>()],
     connections: &[ConnectionType::of::<section::OutgoingWebhook>()],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(AlertCapability { jobs: host.jobs.clone() }))),
+    start: Some(|host| Ok(Arc::new(AlertCapability { jobs: host.jobs.clone(), chats: host.chat_posts.clone() }))),
     ..Definition::new("alerts")
 };
 
 /// The capability of a running server.
 struct AlertCapability {
     jobs: Jobs,
+    /// What sends messages to chats of messengers.
+    chats: ChatPosts,
 }
 
 impl AlertCapability {
@@ -54,6 +56,9 @@ impl Capability for AlertCapability {
             let service = service.clone();
             async move { service.check(now_millis()).await }
         };
-        vec![Job::recurring("alerts.check", CHECK_INTERVAL, check), Job::handler(notify::handler(context.clone()))]
+        vec![
+            Job::recurring("alerts.check", CHECK_INTERVAL, check),
+            Job::handler(notify::handler(context.clone(), self.chats.clone())),
+        ]
     }
 }

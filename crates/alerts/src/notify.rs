@@ -2,7 +2,7 @@
 
 use crate::section::{OutgoingWebhook, Target, alerts};
 use crate::store::{self, Event};
-use capability::Context;
+use capability::{ChatPost, ChatPosts, Context, PostError};
 use config::Config;
 use egress::{Clients, Egress, EgressRequest};
 use jobs::{Backoff, Handler, JobContext, JobError, Kind, Outcome};
@@ -47,18 +47,25 @@ enum Failure {
     Temporary(String),
 }
 
+/// What sends messages.
+#[derive(Clone)]
+struct Senders {
+    clients: Clients,
+    chats: ChatPosts,
+}
+
 /// Returns the handler of the jobs.
-pub(crate) fn handler(context: Context) -> Handler {
-    let clients = Clients::default();
+pub(crate) fn handler(context: Context, chats: ChatPosts) -> Handler {
+    let senders = Senders { clients: Clients::default(), chats };
     Handler::new(NOTIFY, move |job, notification| {
-        let (context, clients) = (context.clone(), clients.clone());
-        async move { deliver(&context, &clients, &job, notification).await }
+        let (context, senders) = (context.clone(), senders.clone());
+        async move { deliver(&context, &senders, &job, notification).await }
     })
 }
 
 async fn deliver(
     context: &Context,
-    clients: &Clients,
+    senders: &Senders,
     job: &JobContext,
     notification: Notification,
 ) -> Result<Outcome, JobError> {
@@ -67,7 +74,7 @@ async fn deliver(
         return Ok(Outcome::DONE);
     };
     let config = context.current.config();
-    let sent = tokio::time::timeout(ATTEMPT_TIMEOUT, send(&config, clients, &event, number, &label)).await;
+    let sent = tokio::time::timeout(ATTEMPT_TIMEOUT, send(&config, senders, &event, number, &label)).await;
     let late = |_| Err(Failure::Temporary("The receiver did not answer in time.".to_owned()));
     let failure = match sent.unwrap_or_else(late) {
         Ok(()) => {
@@ -96,7 +103,7 @@ async fn deliver(
 
 /// Sends a message to a receiver of the config, which must be the one that the message was stored
 /// for.
-async fn send(config: &Config, clients: &Clients, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
+async fn send(config: &Config, senders: &Senders, event: &Event, number: i64, label: &str) -> Result<(), Failure> {
     let alert = alerts(config).iter().find(|alert| alert.id.0 == event.alert_id);
     let receiver = usize::try_from(number).ok().and_then(|number| alert?.notify.get(number));
     let console = config.auth.public_urls.first().and_then(|url| url.join("/admin/alerts").ok()).map(String::from);
@@ -105,13 +112,24 @@ async fn send(config: &Config, clients: &Clients, event: &Event, number: i64, la
     match receiver.target(config).ok_or_else(gone)? {
         // The address may contain a key, so the client does not follow redirects to another origin.
         Target::Webhook(webhook) => {
-            let client = clients.get(webhook.allow_private).map_err(Failure::Temporary)?;
+            let client = senders.clients.get(webhook.allow_private).map_err(Failure::Temporary)?;
             send_request(client, webhook, event, number, console).await
         }
         Target::Email(smtp) => {
             smtp.send(&mail(event, number, &receiver.to, console)).await.map_err(|error| match error {
                 MailError::Refused(cause) => Failure::Final(cause),
                 MailError::Failed(cause) => Failure::Temporary(cause),
+            })
+        }
+        Target::Bot => {
+            let chat = receiver.chat.as_deref().ok_or_else(gone)?;
+            // Some messengers look at the beginning of a key only.
+            let key = format!("{number}{}", event.id.replace('-', ""));
+            let text = shown_text(event, console.as_deref());
+            let post = ChatPost { connection_id: &receiver.connection_id, chat, text: &text, key: &key };
+            senders.chats.post(config, post).await.map_err(|error| match error {
+                PostError::Refused(cause) => Failure::Final(cause),
+                PostError::Failed(cause) => Failure::Temporary(cause),
             })
         }
     }
@@ -160,10 +178,7 @@ async fn send_request(
 
 /// Returns the body of a request. `text` and `content` are for services that show messages.
 fn body(event: &Event, console: Option<String>) -> Vec<u8> {
-    let shown = without_mentions(&match &console {
-        Some(url) => format!("{} {url}", event.text),
-        None => event.text.clone(),
-    });
+    let shown = shown_text(event, console.as_deref());
     let Event { id, alert_id, kind, title, text, .. } = event;
     let data = json!({ "id": id, "alertId": alert_id, "title": title, "text": text, "url": console });
     json!({
@@ -178,6 +193,14 @@ fn body(event: &Event, console: Option<String>) -> Vec<u8> {
     .into_bytes()
 }
 
+/// Returns the text for services that show messages, with the address of the console.
+fn shown_text(event: &Event, console: Option<&str>) -> String {
+    without_mentions(&match console {
+        Some(url) => format!("{} {url}", event.text),
+        None => event.text.clone(),
+    })
+}
+
 /// Removes text that messengers read as a mention of people: users choose their names.
 fn without_mentions(text: &str) -> String {
     text.replace('<', "‹").replace('>', "›").replace('@', "@\u{2060}")
@@ -186,18 +209,69 @@ fn without_mentions(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DEFINITION;
+    use capability::PostToChats;
+    use std::pin::Pin;
+    use std::sync::{Arc, Mutex};
 
-    #[test]
-    fn mentions_are_removed_from_messages() {
-        let event = Event {
-            id: "1".to_owned(),
+    fn event() -> Event {
+        Event {
+            id: "0199-1".to_owned(),
             alert_id: "quota".to_owned(),
             owner: "u".to_owned(),
             kind: "firing".to_owned(),
             at: 0,
             title: "Used quota of <!channel>: 90 %".to_owned(),
             text: "Used quota of <!channel> @here: 90 %.".to_owned(),
+        }
+    }
+
+    /// Keeps messages. Chats with other numbers than 1 fail.
+    #[derive(Default)]
+    struct FakeChats(Mutex<Vec<String>>);
+
+    impl PostToChats for FakeChats {
+        fn post<'a>(
+            &'a self,
+            _: &'a Config,
+            post: ChatPost<'a>,
+        ) -> Pin<Box<dyn Future<Output = Result<(), PostError>> + Send + 'a>> {
+            let ChatPost { connection_id, chat, text, key } = post;
+            self.0.lock().unwrap().push(format!("{connection_id} {chat} {key}: {text}"));
+            let answer = match chat {
+                "1" => Ok(()),
+                "2" => Err(PostError::Failed("away".to_owned())),
+                _ => Err(PostError::Refused("gone".to_owned())),
+            };
+            Box::pin(std::future::ready(answer))
+        }
+    }
+
+    #[tokio::test]
+    async fn messengers_get_the_text_in_their_chat() {
+        let text = "connections: [{ id: bot, type: Telegram, properties: { token: \"1:a\" } }]\n\
+            alerts:\n- id: quota\n  when: { type: waitingJobs, above: 1 }\n  notify: \
+            [{ connectionId: bot, chat: \"1\" }, { connectionId: bot, chat: \"2\" }, { connectionId: bot, chat: \"3\" }]\n";
+        let language = capability::language(&[DEFINITION, mail::DEFINITION, channels::DEFINITION]);
+        let config = language.read_text(text).map_err(|problems| config::render(&problems)).unwrap().0;
+        let (fake, senders) =
+            (Arc::new(FakeChats::default()), Senders { clients: Clients::default(), chats: ChatPosts::default() });
+        senders.chats.provide(fake.clone());
+        let sent = async |number: i64, label: &str| match send(&config, &senders, &event(), number, label).await {
+            Ok(()) => "sent".to_owned(),
+            Err(Failure::Temporary(cause)) => format!("later: {cause}"),
+            Err(Failure::Final(cause)) => format!("never: {cause}"),
         };
+        assert_eq!(sent(0, "bot to the chat 1").await, "sent");
+        assert_eq!(*fake.0.lock().unwrap(), ["bot 1 001991: Used quota of ‹!channel› @\u{2060}here: 90 %."]);
+        assert_eq!(sent(1, "bot to the chat 2").await, "later: away");
+        assert_eq!(sent(2, "bot to the chat 3").await, "never: gone");
+        assert_eq!(sent(2, "bot to the chat 4").await, "never: The config does not have this receiver any more.");
+    }
+
+    #[test]
+    fn mentions_are_removed_from_messages() {
+        let event = event();
         let body: serde_json::Value = serde_json::from_slice(&body(&event, None)).unwrap();
         assert_eq!(body["text"], "Used quota of ‹!channel› @\u{2060}here: 90 %.");
         assert_eq!(body["content"], body["text"]);

@@ -21,7 +21,7 @@ fn check_connection(hook: &str, alerts: &str) -> String {
          agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\nalerts: {alerts}\n\
          workflows: [{{ id: invoice, steps: [{{ id: a, type: wait, seconds: 1 }}] }}]\n"
     );
-    match language(&[DEFINITION, mail::DEFINITION, workflows::DEFINITION]).read_text(&text) {
+    match language(&[DEFINITION, mail::DEFINITION, workflows::DEFINITION, channels::DEFINITION]).read_text(&text) {
         Ok((_, warnings)) => config::render_short(&warnings),
         Err(problems) => config::render_short(&problems),
     }
@@ -92,6 +92,25 @@ fn mistakes_are_named_with_their_position() {
        = help: use `startTls` or `tls`
     chatwright.yaml:3:103: error: this is not an e-mail address
        = help: `bot@example.com` or `Chat <bot@example.com>`
+    ");
+}
+
+#[test]
+fn chats_belong_to_messengers() {
+    let check = |notify: &str| {
+        let alerts = format!("[{{ id: a, when: {{ type: waitingJobs, above: 1 }}, notify: [{notify}] }}]");
+        check_connection("type: Telegram, properties: { token: \"1:a\" }", &alerts)
+    };
+    assert_snapshot!(check("{ connectionId: hook, chat: \"-1001/7\" }"), @"");
+    assert_snapshot!(check("{ connectionId: hook }"), @r"
+    chatwright.yaml:6:67: error: nobody would get this message
+       = help: add `chat`, the id of a chat in which the bot is
+    ");
+    assert_snapshot!(check("{ connectionId: hook, chat: \"1\", to: [a@b.test] }"), @"chatwright.yaml:6:104: error: a messenger has no addresses");
+    assert_snapshot!(check("{ connectionId: mail, chat: \"1\", to: [a@b.test] }"), @"chatwright.yaml:6:95: error: only a messenger has chats");
+    assert_snapshot!(check("{ connectionId: demo, chat: \"1\" }"), @r"
+    chatwright.yaml:6:83: error: `demo` is a connection of the type Demo, which cannot be used here
+       = help: use one of the type Smtp, OutgoingWebhook, Telegram, Slack, Discord, Feishu
     ");
 }
 

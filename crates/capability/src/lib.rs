@@ -2,6 +2,7 @@
 
 mod additions;
 mod annotations;
+mod chat_posts;
 mod context;
 mod job;
 mod libraries;
@@ -14,6 +15,7 @@ mod waiting;
 
 pub use additions::{ConfigAdditions, ConfigOverlay, StoredAdditions, Written};
 pub use annotations::{annotated, annotated_source};
+pub use chat_posts::{ChatPost, ChatPosts, PostError, PostToChats};
 pub use context::{
     Context, CurrentConfig, DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, QuestionFile,
 };
@@ -110,6 +112,8 @@ pub struct Host {
     pub tokens: ServiceTokens,
     /// What waits for people, and what tells them.
     pub waiting: Waiting,
+    /// What sends messages to chats of messengers.
+    pub chat_posts: ChatPosts,
 }
 
 /// A capability of a running server. It lives as long as the server, over all changes of the config.

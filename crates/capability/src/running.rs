@@ -232,6 +232,7 @@ mod tests {
             memories: Default::default(),
             tokens: Default::default(),
             waiting: Default::default(),
+            chat_posts: Default::default(),
         };
         let panics = Definition { start: Some(|_| Ok(Arc::new(Panics))), ..Definition::new("panics") };
         let capabilities = Capabilities::start(&[panics], &host).unwrap();

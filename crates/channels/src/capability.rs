@@ -1,6 +1,7 @@
 //! The capability of a running server.
 
 use crate::messenger::Pacer;
+use crate::post::Poster;
 use crate::receive::{Receiver, events};
 use crate::section::{Channels, Discord, Feishu, Mailbox, Slack, Telegram, channels};
 use crate::sweep::sweep;
@@ -8,7 +9,7 @@ use crate::turn::Turns;
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
 use ::jobs::Jobs;
-use capability::{Capability, Context, Definition, Job, Memories};
+use capability::{Capability, Context, Definition, Host, Job, Memories};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -32,9 +33,15 @@ pub const DEFINITION: Definition = Definition {
         ConnectionType::of::<Mailbox>(),
     ],
     tables: Some(store::TABLES),
-    start: Some(|host| Ok(Arc::new(ChannelCapability::new(host.jobs.clone(), host.memories.clone())))),
+    start: Some(start),
     ..Definition::new("channels")
 };
+
+fn start(host: &Host) -> anyhow::Result<Arc<dyn Capability>> {
+    let capability = ChannelCapability::new(host.jobs.clone(), host.memories.clone());
+    host.chat_posts.provide(Arc::new(Poster { pacer: capability.pacer.clone() }));
+    Ok(Arc::new(capability))
+}
 
 struct ChannelCapability {
     jobs: Jobs,

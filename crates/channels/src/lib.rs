@@ -10,6 +10,7 @@ mod markdown;
 mod messenger;
 mod page;
 mod person;
+mod post;
 mod receive;
 mod section;
 mod slack;

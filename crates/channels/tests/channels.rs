@@ -35,6 +35,8 @@ mod files;
 mod forms;
 #[path = "channels/kill.rs"]
 mod kill;
+#[path = "channels/posts.rs"]
+mod posts;
 #[path = "channels/server.rs"]
 mod server;
 #[path = "channels/slack.rs"]

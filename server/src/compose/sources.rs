@@ -37,6 +37,7 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<SourceReport
         memories: Default::default(),
         tokens: Default::default(),
         waiting: Default::default(),
+        chat_posts: Default::default(),
     };
     let capabilities = match Capabilities::start(definitions(), &host) {
         Ok(capabilities) => capabilities,

@@ -19,7 +19,8 @@ fn demo_is_valid() {
     let tools: Vec<_> =
         config.agents["demo"].tools.iter().map(|tool| (tool.name.as_str(), tool.confirm.is_some())).collect();
     assert_eq!(tools, [("search_knowledge_base", false), ("delete_article", true)]);
-    assert_eq!(config.pages.len(), 1);
+    let pages: Vec<_> = config.pages.iter().map(|page| page.definition.id.as_str()).collect();
+    assert_eq!(pages, ["demo", "research", "work"]);
 }
 
 /// Checks the pages and the tools of each example.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use settings::Id;
 use std::collections::HashSet;
 
-/// Sends messages to operators by e-mail or webhook when a value exceeds its limit, and when it is
+/// Sends messages to operators by e-mail, by webhook or in a chat of a messenger when a value exceeds its limit, and when it is
 /// back. The values are checked every minute.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct Alerts(#[schemars(length(max = 50))] pub(crate) Vec<Alert>);

@@ -11,13 +11,21 @@ use webhooks::{Scheme, Verifier};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receiver {
-    /// The connection, of the type `Smtp` for an e-mail or `OutgoingWebhook` for a request.
+    /// The connection, of the type `Smtp` for an e-mail, `OutgoingWebhook` for a request, or `Telegram`, `Slack`,
+    /// `Discord` or `Feishu` for a message in a chat.
     pub(crate) connection_id: String,
+    /// The id of the chat that gets the message; `CHAT/THREAD` for a topic or thread of it.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 200))]
+    pub(crate) chat: Option<String>,
     /// The addresses that get the e-mail.
     #[serde(default)]
     #[schemars(length(max = 20))]
     pub(crate) to: Vec<String>,
 }
+
+/// The types of connections to bots, which another capability brings.
+const BOTS: [&str; 4] = ["Telegram", "Slack", "Discord", "Feishu"];
 
 /// An address to which the server sends messages as JSON. Slack, Mattermost, Google Chat and others
 /// show `text` of it, Discord shows `content`.
@@ -72,15 +80,17 @@ pub(crate) enum Target<'c> {
     Email(&'c Smtp),
     /// A webhook.
     Webhook(&'c OutgoingWebhook),
+    /// The bot of a messenger.
+    Bot,
 }
 
 impl Receiver {
     /// Names the receiver without secrets.
     pub(crate) fn label(&self) -> String {
-        if self.to.is_empty() {
-            self.connection_id.clone()
-        } else {
-            format!("{} to {}", self.connection_id, self.to.join(", "))
+        match &self.chat {
+            Some(chat) => format!("{} to the chat {chat}", self.connection_id),
+            None if self.to.is_empty() => self.connection_id.clone(),
+            None => format!("{} to {}", self.connection_id, self.to.join(", ")),
         }
     }
 
@@ -88,12 +98,14 @@ impl Receiver {
     pub(crate) fn target<'c>(&self, config: &'c Config) -> Option<Target<'c>> {
         let connection = config.connections.get(&self.connection_id)?;
         let email = connection.properties::<Smtp>().map(Target::Email);
-        email.or_else(|| connection.properties::<OutgoingWebhook>().map(Target::Webhook))
+        let webhook = || connection.properties::<OutgoingWebhook>().map(Target::Webhook);
+        // The type was checked.
+        Some(email.or_else(webhook).unwrap_or(Target::Bot))
     }
 
     /// Runs the checks that do not need the connection.
     pub(super) fn check(&self, path: &[PathStep<'_>], problems: &mut SectionProblems<'_, '_, '_>) {
-        let types = [Smtp::TYPE, OutgoingWebhook::TYPE];
+        let types = [[Smtp::TYPE, OutgoingWebhook::TYPE].as_slice(), &BOTS].concat();
         problems.check_connection_type(&[path, &[PathStep::Key("connectionId")]].concat(), &self.connection_id, &types);
         for (index, address) in self.to.iter().enumerate().filter(|(_, address)| !is_address(address)) {
             let path = [path, &[PathStep::Key("to"), PathStep::Index(index)]].concat();
@@ -108,13 +120,25 @@ impl Receiver {
         path: &[PathStep<'_>],
         problems: &mut SectionProblems<'_, '_, '_>,
     ) {
-        match self.target(config) {
-            Some(Target::Email(_)) if self.to.is_empty() => {
+        let Some(target) = self.target(config) else { return };
+        let is_bot = matches!(target, Target::Bot);
+        if !is_bot && self.chat.is_some() {
+            problems.error(&[path, &[PathStep::Key("chat")]].concat(), "only a messenger has chats", None);
+        }
+        match target {
+            Target::Email(_) if self.to.is_empty() => {
                 let help = "add `to: [ops@example.com]`".to_owned();
                 problems.error(path, "nobody would get this e-mail", Some(help));
             }
-            Some(Target::Webhook(_)) if !self.to.is_empty() => {
+            Target::Webhook(_) if !self.to.is_empty() => {
                 problems.error(&[path, &[PathStep::Key("to")]].concat(), "a webhook has no addresses", None);
+            }
+            Target::Bot if !self.to.is_empty() => {
+                problems.error(&[path, &[PathStep::Key("to")]].concat(), "a messenger has no addresses", None);
+            }
+            Target::Bot if self.chat.is_none() => {
+                let help = "add `chat`, the id of a chat in which the bot is".to_owned();
+                problems.error(path, "nobody would get this message", Some(help));
             }
             _ => {}
         }

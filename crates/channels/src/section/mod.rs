@@ -141,7 +141,12 @@ pub(crate) fn find<'c>(config: &'c Config, id: &str) -> Option<(&'c Channel, Set
 
 /// Returns the connection of a channel.
 pub(crate) fn settings<'c>(config: &'c Config, channel: &Channel) -> Option<Settings<'c>> {
-    let connection = config.connections.get(&channel.connection_id)?;
+    connection_settings(config, &channel.connection_id)
+}
+
+/// Returns the settings of a connection to a bot.
+pub(crate) fn connection_settings<'c>(config: &'c Config, id: &str) -> Option<Settings<'c>> {
+    let connection = config.connections.get(id)?;
     let telegram = || connection.properties::<Telegram>().map(Settings::Telegram);
     let slack = || connection.properties::<Slack>().map(Settings::Slack);
     let discord = || connection.properties::<Discord>().map(Settings::Discord);

@@ -223,6 +223,7 @@ impl TestServer {
             memories,
             tokens: Default::default(),
             waiting: Default::default(),
+            chat_posts: Default::default(),
         };
         let capability = (DEFINITION.start.unwrap())(&host).unwrap();
         capability.config_changed(&config);

@@ -79,6 +79,8 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
         ),
         (has(ASK_USER), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
+        (true, "*Draw a diagram*: it is drawn from its text."),
+        (has("write_file"), "*Make a refund calculator*: I write a page, which opens beside the chat."),
         (true, "*Write a long answer* or *count to 100*: enough time to try stop, reload and a second tab."),
         (true, "*Simulate a failure*: what you see when a model fails."),
     ];

@@ -7,6 +7,12 @@ pub(crate) enum Intent {
     Overview,
     Greeting,
     Table,
+    Formula,
+    Diagram,
+    /// A page in the conversation's files.
+    Page,
+    /// The beginning of an attached file.
+    AttachedFile,
     FillForm,
     /// A search for this topic.
     Search(String),
@@ -62,6 +68,14 @@ pub(crate) fn parse_intent(asked: &str) -> Intent {
         Intent::Count(number)
     } else if has("long answer") || has("long text") {
         Intent::LongAnswer
+    } else if has("attached file") {
+        Intent::AttachedFile
+    } else if has("calculator") {
+        Intent::Page
+    } else if has("formula") {
+        Intent::Formula
+    } else if has("diagram") {
+        Intent::Diagram
     } else if has("table") || has("code") {
         Intent::Table
     } else {

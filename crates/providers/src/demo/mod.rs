@@ -13,6 +13,7 @@ mod memory;
 mod plan;
 mod question;
 mod results;
+mod showcase;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use super::intent::{self, Intent, parse_intent};
 use super::turn::{
     DOCUMENTS, DemoAction, DemoTurn, is_note, message_text, newest_request, say, say_and_call, text_arguments,
 };
-use super::{analysis, answers, extract, follow_ups, form, graph, memory, question, results};
+use super::{analysis, answers, extract, follow_ups, form, graph, memory, question, results, showcase};
 use contract::{Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -83,6 +83,10 @@ fn answer(turn: &DemoTurn<'_>, wish: Intent) -> Vec<DemoAction> {
         Intent::Overview => say("The user wants an overview.", answers::overview(turn.tools)),
         Intent::Greeting => say("A greeting.", answers::GREETING),
         Intent::Table => say("A table and a piece of code show what answers can contain.", answers::TABLE_AND_CODE),
+        Intent::Formula => say("A formula says it shortest.", showcase::FORMULA),
+        Intent::Diagram => say("A diagram shows the paths at a glance.", showcase::DIAGRAM),
+        Intent::Page => showcase::begin_page(turn),
+        Intent::AttachedFile => showcase::read_file(turn),
         Intent::FillForm => fill_form(turn),
         Intent::Connections(topic) => graph::explore(turn, &topic)
             .unwrap_or_else(|| say("I cannot follow relations here.", answers::not_understood(&turn.asked))),

@@ -2,7 +2,7 @@
 
 use super::intent::Intent;
 use super::turn::{DemoAction, DemoTurn, say, say_and_call, text_arguments};
-use super::{analysis, answers, form, graph, question};
+use super::{analysis, answers, form, graph, question, showcase};
 use contract::{ToolOutput, ToolResult, ToolSpec};
 use serde_json::Value;
 use wire::page::UPDATE_PAGE_STATE;
@@ -28,6 +28,11 @@ pub(crate) fn answer(turn: &DemoTurn<'_>, wish: &Intent) -> Vec<DemoAction> {
     }
     if let Intent::Analyse(_) = wish
         && let Some(actions) = analysis::go_on(turn)
+    {
+        return actions;
+    }
+    if *wish == Intent::Page
+        && let Some(actions) = showcase::go_on(turn)
     {
         return actions;
     }

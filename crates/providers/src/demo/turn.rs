@@ -26,12 +26,27 @@ pub(crate) fn newest_request(messages: &[Arc<Message>]) -> Option<usize> {
     messages.iter().rposition(|message| matches!(**message, Message::User(_)) && !is_only_notes(message))
 }
 
+/// Returns the text of an attached file, with its name before it.
+fn file_text(part: &UserPart) -> Option<&str> {
+    match part {
+        UserPart::Text { text } => Some(text.as_str()).filter(|text| text.starts_with("<file ")),
+        UserPart::File { .. } => None,
+    }
+}
+
+/// Returns the text of the first file that is attached to a message.
+fn attached_file(message: &Message) -> Option<&str> {
+    match message {
+        Message::User(parts) => parts.iter().find_map(file_text),
+        _ => None,
+    }
+}
+
 /// Returns what the user wrote in a message; the text of attached files if that is all.
 fn request_text(message: &Message) -> String {
-    let is_file = |part: &UserPart| matches!(part, UserPart::Text { text } if text.starts_with("<file "));
     match message {
         Message::User(parts) => {
-            let written = parts.iter().filter(|part| !is_file(part)).cloned().collect();
+            let written = parts.iter().filter(|part| file_text(part).is_none()).cloned().collect();
             let written = message_text(&Message::User(written));
             if written.trim().is_empty() { message_text(message) } else { written }
         }
@@ -51,6 +66,8 @@ pub(crate) enum DemoAction {
 pub(crate) struct DemoTurn<'a> {
     /// The text of the user's newest message.
     pub(crate) asked: String,
+    /// The text of the first file that is attached to that message, with its name before it.
+    pub(crate) file: Option<&'a str>,
     pub(crate) tools: &'a [ToolSpec],
     /// The results of the tools since that message, oldest first.
     pub(crate) results: Vec<&'a ToolResult>,
@@ -63,6 +80,7 @@ impl<'a> DemoTurn<'a> {
     pub(crate) fn from_messages(messages: &'a [Arc<Message>], tools: &'a [ToolSpec]) -> Self {
         let user = newest_request(messages);
         let asked = user.map(|at| request_text(&messages[at])).unwrap_or_default();
+        let file = user.and_then(|at| attached_file(&messages[at]));
         let since = &messages[user.map_or(0, |at| at + 1)..];
         let of_tools = |message: &'a Arc<Message>| match &**message {
             Message::Tool(results) => results.as_slice(),
@@ -70,7 +88,7 @@ impl<'a> DemoTurn<'a> {
         };
         let results = since.iter().flat_map(of_tools).collect();
         let newest = since.iter().rfind(|message| !is_only_notes(message));
-        Self { asked, tools, results, new_results: newest.map_or(&[], of_tools) }
+        Self { asked, file, tools, results, new_results: newest.map_or(&[], of_tools) }
     }
 
     /// Returns whether the request may be one about documents: a question or, if nothing else can be searched,

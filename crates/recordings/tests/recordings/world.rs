@@ -42,6 +42,7 @@ impl World {
             memories: Default::default(),
             tokens: Default::default(),
             waiting: Default::default(),
+            chat_posts: Default::default(),
         };
         let capability = recordings::DEFINITION.start.unwrap()(&host).unwrap();
         Self { store, capability, config }

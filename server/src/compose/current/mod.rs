@@ -73,6 +73,7 @@ impl CurrentConfig {
             memories: Default::default(),
             tokens: Default::default(),
             waiting: Default::default(),
+            chat_posts: Default::default(),
         };
         let capabilities = Capabilities::start(definitions(), &host)?;
         let models = ModelBuilder { circuits: Arc::default(), capabilities: capabilities.clone() };

@@ -1,5 +1,6 @@
 //! Server-rendered pages, and the server functions that they call.
 
+mod guide;
 mod home;
 pub(super) mod rendering;
 
@@ -57,9 +58,14 @@ pub(crate) async fn page(
     if let Some(home) = home::page(&state, &caller, request.uri(), account.clone()).await {
         return home;
     }
+    let current = &state.composition.current;
+    let guide = guide::links(&current.config(), &**current, &caller, request.uri());
     let contexts = context_provider(&state, caller);
     let contexts = move || {
         contexts();
+        if let Some(guide) = guide.clone() {
+            provide_context(guide);
+        }
         if let Some(account) = account.clone() {
             provide_context(account);
         }
