@@ -8,5 +8,6 @@ mod golden;
 #[cfg(test)]
 mod histories;
 pub mod pending_calls;
+pub mod to_markdown;
 pub mod to_prompt;
 pub mod to_wire;
