@@ -6,6 +6,7 @@ mod context;
 mod conversations;
 mod gates;
 mod invocations;
+mod keep_alive;
 mod prefix;
 mod quotas;
 mod replicas;
