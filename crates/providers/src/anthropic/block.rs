@@ -102,10 +102,8 @@ impl OpenBlock {
                 let block = parse_block(raw)?;
                 let is_mcp = start.kind() == "mcp_tool_use";
                 let (id, given) = (state.calls.assign(start.id)?, tool_name_or_default(start.name));
-                let name = match is_mcp {
-                    true => server_tool::mcp_name(&given),
-                    false => server_tool::display_name(&given).to_owned(),
-                };
+                let name =
+                    if is_mcp { server_tool::mcp_name(&given) } else { server_tool::display_name(&given).to_owned() };
                 let input_type = server_tool::input_type(&given).filter(|_| !is_mcp).map(str::to_owned);
                 state.server_calls.push((id.clone(), name.clone()));
                 parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: true });
