@@ -33,9 +33,12 @@ impl Poster {
 impl PostToChats for Poster {
     fn post<'a>(&'a self, config: &'a Config, post: ChatPost<'a>) -> BoxFuture<'a, Result<(), PostError>> {
         Box::pin(async move {
-            self.send(config, post).await.map_err(|error| match error.is_temporary() {
-                true => PostError::Failed(error.to_string()),
-                false => PostError::Refused(error.to_string()),
+            self.send(config, post).await.map_err(|error| {
+                if error.is_temporary() {
+                    PostError::Failed(error.to_string())
+                } else {
+                    PostError::Refused(error.to_string())
+                }
             })
         })
     }
