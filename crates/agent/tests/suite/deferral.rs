@@ -22,7 +22,7 @@ impl EventSink for Names {
             Event::ToolCall { call, .. } => self.0.push(format!("call {} {}", call.name, call.input)),
             Event::ToolCallInvalid { name, input, .. } => self.0.push(format!("invalid {name} {input}")),
             Event::ToolStarted { name, .. } => self.0.push(format!("start {name}")),
-            Event::Part(contract::Part::ToolInputStart { name, .. }) => self.0.push(format!("input {name}")),
+            Event::Part(Part::ToolInputStart { name, .. }) => self.0.push(format!("input {name}")),
             _ => {}
         }
         Ok(())

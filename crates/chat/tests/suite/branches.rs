@@ -136,7 +136,7 @@ async fn copy_is_an_independent_conversation() {
     let to = test.change(copy(&first)).await.unwrap().conversation_id;
     assert_eq!(test.shown(&to).await, "User go\nAssistant one\n");
     assert_eq!(test.chat.conversation(&ada(), &to).await.unwrap().summary.title, "Copy of go");
-    let request = wire::api::SendRequest { conversation_id: to.clone(), ..house::request(message("m2")) };
+    let request = SendRequest { conversation_id: to.clone(), ..house::request(message("m2")) };
     test.chat.send(&ada(), request).await.unwrap().frames.collect::<Vec<_>>().await;
     assert_eq!(test.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
     assert_eq!(test.shown("c1").await, whole);

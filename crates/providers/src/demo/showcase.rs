@@ -107,7 +107,8 @@ pub(crate) fn read_file(turn: &DemoTurn<'_>) -> Vec<DemoAction> {
 
 #[cfg(test)]
 mod tests {
-    use crate::demo::plan::{DemoAction, plan};
+    use crate::demo::plan::plan;
+    use crate::demo::turn::DemoAction;
     use contract::{Message, Request, ToolOutput, ToolResult, ToolSpec, UserPart};
     use serde_json::json;
     use std::sync::Arc;

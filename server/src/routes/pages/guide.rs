@@ -64,6 +64,7 @@ mod tests {
                 description: None,
                 picture: None,
                 is_chat: true,
+                agent_id: None,
             };
             vec![link("form", "A form"), link("work", "Work")]
         }
