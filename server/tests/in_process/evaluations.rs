@@ -225,8 +225,7 @@ fn judges_are_compared_with_people() {
     assert_eq!(code, 0, "{out}{said}");
     let expected = "\
 - `judge` agrees with people in 1 of 2 (Cohen's κ 0.00)
-  - `bad`: a person disliked the rated answer, the judge passes it: 4 of 5: fine
-";
+  - `bad`: a person disliked the rated answer, the judge passes it: 4 of 5: fine";
     assert!(out.contains(expected), "{out}");
     let report: Value = serde_json::from_str(&folder.run(&["--json"]).1).unwrap();
     assert_eq!(report["agreements"][0]["disagreements"][0]["case"], "bad");

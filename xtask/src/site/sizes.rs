@@ -15,8 +15,9 @@ const DEMO_LIMIT: usize = 300_000;
 const CONVERSATION_LIMIT: usize = 480_000;
 
 /// Files that are not part of every page: scripts that are loaded on demand, scripts for sites that
-/// embed a chat, and the style sheet of documents outside the app.
-const NOT_ON_EVERY_PAGE: &[&str] = &["assets/lazy/", "assets/embed", "pkg/documents.css"];
+/// embed a chat, and the scripts and the style sheet of documents outside the app, such as the account and the console.
+const NOT_ON_EVERY_PAGE: &[&str] =
+    &["assets/lazy/", "assets/embed", "assets/live.js", "assets/notifications", "pkg/documents.css"];
 
 /// Prints the download size of every page, of each chunk, and the totals. `sizes` has the
 /// compressed sizes by file name in the site.

@@ -153,7 +153,7 @@ async fn feedback_becomes_a_case_an_experiment_and_a_decision() {
     assert_eq!(verdict(json!({ "config": "nobody" })).await, StatusCode::NOT_FOUND);
     let given = site.until(&id, has_ended).await["verdicts"].clone();
     assert_eq!((given.as_array().unwrap().len(), &given[0]["liked"]), (1, &json!(false)), "{given}");
-    let audit = site.ok(Method::GET, "/api/admin/audit?action=admin:give_verdict", Value::Null).await;
+    let audit = site.ok(Method::GET, "/api/admin/audit?tool=admin:give_verdict", Value::Null).await;
     assert_eq!(audit["items"].as_array().unwrap().len(), 1, "what was refused is not in the log: {audit}");
     let shown = site
         .server

@@ -196,7 +196,7 @@ const ROUTES: [(&str, AdminRoute, u16); 151] = [
     ("retrying an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/retry"), json!({})), 404),
     ("cancelling an unknown job in the API", |_| post(format!("/api/admin/jobs/{NO_ID}/cancel"), json!({})), 404),
     ("embedding a chat", |_| get("/admin/embed?chat=p_open/a_open&site=https://shop.test".to_owned()), 200),
-    ("the preview of an embedded chat", |_| get("/admin/embed/preview?chat=p_open/a_open".to_owned()), 200),
+    ("the preview of a page without a chat", |_| get("/admin/embed/preview?chat=p_open/a_open".to_owned()), 404),
     ("the config", |_| get("/admin/config".to_owned()), 200),
     ("the files of the config", |_| get("/admin/config/files".to_owned()), 200),
     // The config names no role that may change it.
