@@ -74,7 +74,7 @@ pages: [{{ id: p }}]
         async |path: &str| -> Value { server.request(Method::GET, path).send().await.unwrap().json().await.unwrap() };
     let mut document = Value::Null;
     for _ in 0..600 {
-        document = get("/api/libraries/letters/documents").await["items"][0].take();
+        document = get("/api/libraries/letters/documents").await["items"][0].clone();
         if ["ready", "failed"].iter().any(|state| document["state"] == *state) {
             break;
         }
