@@ -97,9 +97,9 @@ fn image_origins_meta() -> Option<impl IntoView> {
 
 /// The style of the links of a guide: in the middle of the bar, and on a narrow screen below the page. It is part of
 /// the documents that have them, so that other pages do not load it.
-const GUIDE_STYLE: &str = ".cw-guide{position:fixed;z-index:4;inset:0 0 auto;display:flex;gap:1.25rem;align-items:center;\
+const GUIDE_STYLE: &str = ".cw-guide{position:fixed;z-index:4;inset:0 9rem auto auto;display:flex;gap:1.25rem;align-items:center;\
     justify-content:center;block-size:3.25rem;pointer-events:none;font-size:.875rem}\
-    .cw-guide a{pointer-events:auto;color:var(--cw-muted);white-space:nowrap}\
+    .cw-guide a{padding-block:.375rem;pointer-events:auto;color:var(--cw-muted);white-space:nowrap}\
     @media (max-width:49.99rem){.cw-page{padding-block-end:2.5rem}.cw-guide{inset:auto 0 0;block-size:2.5rem}}";
 
 /// Renders the links of a guide, and the steps of its tour if they were asked for. They are outside of the app and

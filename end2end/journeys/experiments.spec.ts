@@ -68,7 +68,7 @@ test("a disliked answer becomes a case, an experiment, and a decision", async ({
   const answer = page.getByRole("region", { name: "Answers" });
   await answer.getByRole("button", { name: "Good answer" }).first().click();
   await expect(answer.getByRole("button", { name: "Good answer", pressed: true })).toHaveCount(1);
-  await expect(answer.getByRole("listitem")).toContainText(/Good says Owner/);
+  await expect(answer.getByRole("listitem")).toContainText(/Good, says Owner/);
   await answer.getByRole("button", { name: "Withdraw" }).click();
   await expect(answer.getByRole("listitem")).toHaveCount(0);
   await page.getByRole("link", { name: "all cases" }).click();

@@ -51,7 +51,7 @@ test("a user confirms an address, is told of an unread answer there, and ends th
   await everySize(page, "notifications-email-confirm");
   await page.getByRole("button", { name: "Confirm the address" }).click();
   await expect(page.getByText("Notifications by e-mail are on.")).toBeVisible();
-  await expect(part).toContainText("is sent to ada@example.com, in one e-mail");
+  await expect(part).toContainText("are sent to ada@example.com, in one e-mail");
 
   // The user leaves while the answer is written.
   await page.goto("/home");
