@@ -8,7 +8,7 @@ test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/home.y
 test("a conversation is handed over to the agent of another page, and shows it", async ({ page }) => {
   await open(page, "/writer");
   const chat = new Chat(page);
-  const palette = page.getByRole("dialog", { name: "Go to or do" });
+  const palette = page.getByRole("dialog", { name: "Command palette" });
   const field = palette.getByRole("combobox");
   const type = async (words: string) => {
     // A page that has just been opened does not hear the keys yet.
