@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { accessible } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
+import { ENGLISH } from "../fixtures/words.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/home.yaml") } });
 
 test("a conversation is handed over to the agent of another page, and shows it", async ({ page }) => {
   await open(page, "/writer");
-  const chat = new Chat(page);
+  const chat = new Chat(page, { ...ENGLISH, agent: "Writer" });
   const palette = page.getByRole("dialog", { name: "Command palette" });
   const field = palette.getByRole("combobox");
   const type = async (words: string) => {
@@ -31,7 +32,7 @@ test("a conversation is handed over to the agent of another page, and shows it",
   await expect(chat.log).toContainText("Shorten this letter");
   await expect(chat.log).toContainText("Handed over from Writer to Support");
   await accessible(page);
-  await chat.ask("Where is my parcel?");
+  await new Chat(page).ask("Where is my parcel?");
 
   // It is the same conversation, and the line stays.
   await page.reload();
