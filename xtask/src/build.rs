@@ -115,19 +115,14 @@ fn wasm_file(library: &str, profile: Profile) -> PathBuf {
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    match profile {
-        Profile::Debug => Ok(cargo(shell).args(["build", "--package", "server"]).run()?),
+    let build = cargo(shell).args(["build", "--package", "server"]);
+    let build = match profile {
+        Profile::Debug => build,
         Profile::Release => {
             let embedded = shell.current_dir().join("target/embedded-site");
             site::embedded::copy(&shell.current_dir().join("target/site"), &embedded)?;
-            let build = cargo(shell).args(["rustc", "--package", "server", "--bin", "chatwright", "--release"]);
-            let build = build.args(["--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded);
-            Ok(build.arg("--").args(LINK_ARGUMENTS).run()?)
+            build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
         }
-    }
+    };
+    Ok(build.run()?)
 }
-
-/// Merges functions with the same machine code, of which generic code makes many. The option is LLD's, which is the
-/// compiler's own linker on this platform; others do not know it.
-const LINK_ARGUMENTS: &[&str] =
-    if cfg!(all(target_os = "linux", target_arch = "x86_64")) { &["-Clink-arg=-Wl,--icf=all"] } else { &[] };
