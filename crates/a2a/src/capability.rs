@@ -23,7 +23,7 @@ pub const DEFINITION: Definition = Definition {
     ..Definition::new("a2a")
 };
 
-/// What the paths begin with.
+/// The beginning of the paths.
 const PREFIX: &str = "/a2a/";
 /// How often notifications are looked for that were lost with their server.
 const LOOK_INTERVAL: Duration = Duration::from_secs(30);

@@ -16,7 +16,7 @@ const PAGE: i32 = 50;
 /// How long a canceled run may take to end before the task is returned as it is.
 const STOP_TIME: Duration = Duration::from_secs(10);
 
-/// What a method returns.
+/// The result of a method: an object, or a stream of events.
 pub(crate) enum Answered {
     Object(Value),
     Stream(chat::Frames),

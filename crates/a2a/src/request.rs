@@ -1,4 +1,4 @@
-//! Who asks which agent: read from a request before its call.
+//! The caller, the agent and the protocol version of a request, which are known before its method is called.
 
 use crate::error::{Refusal, RestError, RpcError};
 use crate::section::A2a;
@@ -15,7 +15,7 @@ use wire::UserError;
 /// The header and the query parameter with the version of the protocol.
 const VERSION: &str = a2a_types::SVC_PARAM_VERSION;
 
-/// Who asks which agent.
+/// The caller of a method, the agent that they call, and where it runs.
 #[derive(Clone)]
 pub(crate) struct CallContext {
     pub(crate) context: Context,
@@ -27,7 +27,8 @@ pub(crate) struct CallContext {
     pub(crate) origin: String,
 }
 
-/// What the gates have found out about a request, and the version of the protocol that it names.
+/// The caller and the origin, as the middleware has found them, with the version of the protocol that the request
+/// names.
 pub(crate) struct RequestInfo {
     pub(crate) caller: Caller,
     pub(crate) origin: Option<String>,

@@ -47,7 +47,7 @@ pub(crate) struct RpcResponse {
     jsonrpc: &'static str,
     /// The id of the call; null if it could not be read.
     id: Option<CallId>,
-    /// What the method returns.
+    /// The result of the method, unless it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Value>,
     /// Why the call failed.

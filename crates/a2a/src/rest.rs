@@ -120,7 +120,7 @@ impl RouteOutput for StreamedResponse {
     }
 }
 
-/// What the gates have found out; the form of an error is that of this binding.
+/// The request as the middleware has found it, or why it is refused. Errors have the form of this binding.
 type Facts = Result<RequestInfo, Refusal>;
 
 /// `POST /a2a/{agent}/message:send`

@@ -16,10 +16,10 @@ use web::times::now_millis;
 use wire::api::{Answer, RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, Role, UiMessage, UserError};
 
-/// What a message has led to.
+/// The result of sending a message.
 pub(crate) struct Sent {
     pub(crate) task_id: String,
-    /// What the agent writes, if it does.
+    /// The events of the answer, if the agent writes one.
     pub(crate) frames: Option<Frames>,
     /// Where the frames begin.
     pub(crate) from: StreamStart,

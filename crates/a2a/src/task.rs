@@ -12,7 +12,7 @@ use wire::{EndReason, ErrorCode, UiMessage, UiPart, UserError};
 
 /// The id of the artifact with the text of the answer.
 const ANSWER: &str = "answer";
-/// What stands between two texts of an answer.
+/// The separator of two texts of an answer.
 pub(crate) const BETWEEN_TEXTS: &str = "\n\n";
 
 /// A task with its messages.

@@ -38,7 +38,7 @@ const SEND: Kind<Sending> = Kind::new("a2a.push")
     .backoff(Backoff { base: Duration::from_secs(5), cap: Duration::from_secs(1_200) })
     .timeout(Duration::from_secs(60));
 
-/// Who is told about what.
+/// The data of a job: a task, and the configuration by which its state is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Sending {

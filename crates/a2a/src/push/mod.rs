@@ -31,7 +31,7 @@ const MAX_URL: usize = 2_000;
 /// The longest token, and the longest credentials, in bytes.
 const MAX_SECRET: usize = 4 << 10;
 
-/// What a notification is sent with. It is stored encrypted.
+/// The token and the credentials that a notification is sent with, which are stored encrypted.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Secrets {
     token: Option<String>,

@@ -1,4 +1,4 @@
-//! What is chosen on the embed page, and the element that follows from it.
+//! The settings of the embed page, and the element with them.
 
 use serde::Deserialize;
 use web::admin::filters::{Choice, non_empty};
