@@ -7,10 +7,10 @@ use ::store::{Store, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The most cases of a version.
-const MAX_CASES: i64 = 5_000;
+const MAX_CASES: usize = 5_000;
 /// The most cases of all versions together.
 const MAX_ROWS: i64 = 20_000;
 
@@ -18,13 +18,8 @@ const MAX_ROWS: i64 = 20_000;
 const LOCK: &str = "UPDATE eval_datasets SET updated_at = $2 WHERE id = $1";
 const NEXT_VERSION: &str = "UPDATE eval_datasets SET version = version + 1 WHERE id = $1";
 const VERSION: &str = "SELECT version FROM eval_datasets WHERE id = $1";
-const COUNTS: &str = "
-    SELECT count(*) AS rows_of_all,
-        CAST(coalesce(sum(CASE WHEN removed_in IS NULL THEN 1 ELSE 0 END), 0) AS BIGINT) AS current_rows
-    FROM eval_cases WHERE dataset_id = $1";
-
-const IS_CURRENT: &str =
-    "SELECT count(*) FROM eval_cases WHERE dataset_id = $1 AND case_id = $2 AND removed_in IS NULL";
+const ROWS: &str = "SELECT count(*) FROM eval_cases WHERE dataset_id = $1";
+const CURRENT_IDS: &str = "SELECT case_id FROM eval_cases WHERE dataset_id = $1 AND removed_in IS NULL";
 
 /// Finds the case of a user that a new version may replace. What is not masked replaces only what is not masked: that is
 /// deleted when the user withdraws, and an administrator may have kept the answer again since, masked.
@@ -152,12 +147,6 @@ pub(crate) async fn put_cases(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>
     insert(db, dataset_id, cases).await
 }
 
-/// Returns whether a case is in the newest version.
-async fn is_current(db: &mut Db, dataset_id: &str, case_id: &str) -> Result<bool, StoreError> {
-    let find = sql::query_scalar::<i64>(IS_CURRENT).bind(dataset_id.to_owned()).bind(case_id.to_owned());
-    Ok(find.fetch_one(db).await? > 0)
-}
-
 /// Locks a dataset. Returns whether it exists.
 async fn lock(db: &mut Db, dataset_id: &str, now: i64) -> Result<bool, StoreError> {
     Ok(sql::query(LOCK).bind(dataset_id.to_owned()).bind(now).execute(db).await?.rows_affected() > 0)
@@ -172,19 +161,20 @@ async fn next_version(db: &mut Db, dataset_id: &str) -> Result<i64, StoreError> 
 /// Inserts cases as long as there is room in the dataset, which is locked. Before the first of them nothing is changed.
 async fn insert(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>) -> Result<Put, StoreError> {
     let dataset = || dataset_id.to_owned();
-    let counts = sql::query(COUNTS).bind(dataset()).fetch_one(&mut *db).await?;
-    let (mut rows, mut current): (i64, i64) = (counts.try_get("rows_of_all")?, counts.try_get("current_rows")?);
+    let mut rows: i64 = sql::query_scalar(ROWS).bind(dataset()).fetch_one(&mut *db).await?;
+    let current = sql::query_scalar::<String>(CURRENT_IDS).bind(dataset()).fetch_all(&mut *db).await?;
+    let mut current: HashSet<String> = current.into_iter().collect();
     let mut version = None;
     for case in cases {
-        let replaced = i64::from(is_current(db, dataset_id, &case.case_id).await?);
-        if rows >= MAX_ROWS || current - replaced >= MAX_CASES {
+        let is_replaced = !current.insert(case.case_id.clone());
+        if rows >= MAX_ROWS || current.len() > MAX_CASES {
             return Ok(Put::Full);
         }
         let version = match version {
             Some(version) => version,
             None => *version.insert(next_version(db, dataset_id).await?),
         };
-        if replaced > 0 {
+        if is_replaced {
             sql::query(REMOVE).bind(dataset()).bind(case.case_id.clone()).bind(version).execute(&mut *db).await?;
         }
         let (conversation, message) = case.source.unzip();
@@ -192,7 +182,6 @@ async fn insert(db: &mut Db, dataset_id: &str, cases: Vec<NewCase>) -> Result<Pu
         let insert = insert.bind(conversation).bind(message).bind(case.is_masked).bind(case.created_by);
         insert.bind(case.created_at).bind(case.content.to_string()).execute(&mut *db).await?;
         rows += 1;
-        current += 1 - replaced;
     }
     Ok(Put::Stored)
 }
@@ -209,7 +198,7 @@ pub(crate) async fn remove_case(db: &mut Db, dataset_id: &str, case_id: &str, no
 
 /// Returns the cases of the newest version, in the order in which they were added.
 pub(crate) async fn current_cases(store: &Store, dataset_id: &str) -> Result<Vec<CaseRow>, StoreError> {
-    list(store, sql::query(CURRENT).bind(dataset_id.to_owned()).bind(MAX_CASES)).await
+    list(store, sql::query(CURRENT).bind(dataset_id.to_owned()).bind(MAX_CASES as i64)).await
 }
 
 /// Returns a case of the newest version by the id of its row.
@@ -224,7 +213,7 @@ pub(crate) async fn cases_of_version(
     dataset_id: &str,
     version: i64,
 ) -> Result<Vec<CaseRow>, StoreError> {
-    list(store, sql::query(OF_VERSION).bind(dataset_id.to_owned()).bind(version).bind(MAX_CASES)).await
+    list(store, sql::query(OF_VERSION).bind(dataset_id.to_owned()).bind(version).bind(MAX_CASES as i64)).await
 }
 
 /// Returns a case of a version by the id that stays the same.
