@@ -103,7 +103,7 @@ where
 {
     fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
         async move {
-            let Self { work, .. } = &mut *self;
+            let work = &mut self.work;
             let begun = async move { OptionFuture::from(work.start(db)).await };
             // A panic is a bug: it must fail this job, and not end the connection for all callers.
             let done = AssertUnwindSafe(begun).catch_unwind().await;
