@@ -92,7 +92,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn append_steps(&self, steps: Vec<StepRecord>) -> Result<(), StoreError> {
-        self.write(move |db| Box::pin(append_steps(db, steps))).await
+        self.write_repeatable(move |db| Box::pin(append_steps(db, steps.clone()))).await
     }
 
     /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to
