@@ -130,8 +130,10 @@ fn guide() -> Option<impl IntoView> {
 /// Renders the message that `stopped.js` shows after a panic, which stops all of the app's code in
 /// the browser. The texts are part of the document, because that code cannot provide them any more.
 fn stopped_template() -> impl IntoView {
+    // For `installed.js`, whose page without a server is in English without it.
+    let offline = use_context::<Texts>().map(|_| t(Text::Offline));
     view! {
-        <template id="cw-stopped">
+        <template id="cw-stopped" data-offline=offline>
             <section class="cw-changed cw-stopped" role="alert">
                 <strong>{t(Text::StoppedTitle)}</strong>
                 <span data-when="once">{t(Text::StoppedAbout)}</span>

@@ -15,10 +15,10 @@ pub(super) fn remove_unknown(body: &mut Map<String, Value>) {
     let Some(items) = body.get_mut("input").and_then(Value::as_array_mut) else { return };
     *items = without_searches(std::mem::take(items));
     if !has_namespaces {
-        let calls = items.iter_mut().filter(|item| item["type"] == "function_call").filter_map(Value::as_object_mut);
-        calls.for_each(|call| {
+        let calls = items.iter_mut().filter(|item| item["type"] == "function_call");
+        for call in calls.filter_map(Value::as_object_mut) {
             call.shift_remove("namespace");
-        });
+        }
     }
 }
 
