@@ -1,9 +1,14 @@
 """Makes the files of this folder, which the test `files.rs` reads. The files are stored, so nothing needs this program
 unless a file is added: pip install python-docx python-pptx openpyxl xlsxwriter xlwt odfpy reportlab fpdf2 ebooklib
+
+    python make.py FONT
+
+FONT is a file with Latin, Greek, Cyrillic and Hebrew letters, such as DejaVuSans.ttf.
 """
 
 import datetime
 import json
+import sys
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -216,7 +221,7 @@ def pdf():
 
     book = FPDF()
     book.set_creation_date(DAY.replace(tzinfo=datetime.timezone.utc))
-    book.add_font("dejavu", fname="/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+    book.add_font("dejavu", fname=sys.argv[1])
     book.add_page()
     book.set_font("dejavu", size=12)
     book.multi_cell(0, 8, "Grüße aus Köln: Straße, naïve, 10 €, Ελληνικά и русский.")
@@ -235,7 +240,7 @@ def pdf():
 
     hebrew = FPDF()
     hebrew.set_creation_date(DAY.replace(tzinfo=datetime.timezone.utc))
-    hebrew.add_font("dejavu", fname="/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+    hebrew.add_font("dejavu", fname=sys.argv[1])
     hebrew.add_page()
     hebrew.set_text_shaping(False)
     hebrew.set_font("dejavu", size=12)

@@ -15,7 +15,7 @@ use std::time::Duration;
 use test_postgres::database_files_of_each_kind;
 use web::times::now_millis;
 
-/// What was announced.
+/// The announced questions.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
