@@ -1,5 +1,6 @@
 //! Tools of calls in the history, for requests without tools: the API refuses calls and their results if no tools are
-//! declared, for example after the conversation was handed to an agent without tools.
+//! declared, for example after the conversation was handed to an agent without tools. Source: the issue 494 of Anthropic's
+//! SDK for Python.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
