@@ -1,4 +1,4 @@
-//! What all clients of OAuth share: their credentials, PKCE, and the errors of token endpoints.
+//! The common parts of all clients of OAuth: their credentials, PKCE, and the errors of token endpoints.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

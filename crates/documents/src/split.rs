@@ -24,7 +24,7 @@ impl Default for SplitOptions {
 /// A passage of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// What the passage belongs to: the title of the document, the headings above the passage, and
+    /// The context of the passage: the title of the document, the headings above the passage, and
     /// in a table the names of the columns.
     pub context: String,
     /// The text. It consists of the texts of the spans with blank lines between them.
@@ -58,7 +58,7 @@ impl Chunk {
     }
 }
 
-/// What is between the texts of the spans of a chunk.
+/// The text between the texts of the spans of a chunk.
 const SEPARATOR: &str = "\n\n";
 
 /// A chunk that may still be joined with the following one.

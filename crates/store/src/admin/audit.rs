@@ -6,7 +6,7 @@ use crate::sql::{self, QueryBuilder, Sql};
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
 use std::collections::HashMap;
 
-/// What a row is about. The names of agents' tools never contain a colon.
+/// The subject of a row. The names of agents' tools never contain a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditKind {
     /// Tool calls of agents.
