@@ -352,3 +352,11 @@ fn read(row: &Row) -> Result<StoredProject, StoreError> {
         folder_id: row.try_get("folder_id")?,
     })
 }
+
+/// Explains the list of a user's projects; for a test of its plan.
+#[cfg(test)]
+pub(crate) fn explain_list(user_id: &str) -> sql::Query {
+    let mut query = sql::QueryBuilder::new("EXPLAIN QUERY PLAN ");
+    query.push(LIST);
+    query.build().bind(user_id)
+}
