@@ -58,6 +58,12 @@ pub(crate) fn bench(shell: &Shell) -> Result<()> {
     step("measure the page in the browser", || playwright(shell, "bench.config.ts"))
 }
 
+/// Measures every screen in the browser, on a server with many conversations.
+pub(crate) fn screens(shell: &Shell) -> Result<()> {
+    tools::ensure_npm_packages(shell)?;
+    step("measure every screen in the browser", || playwright(shell, "screens.config.ts"))
+}
+
 fn playwright(shell: &Shell, config: &str) -> Result<()> {
     let _browser = shell.push_env("CHROMIUM", tools::find_or_install_chromium(shell)?);
     let _folder = shell.push_dir("end2end");

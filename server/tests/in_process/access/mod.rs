@@ -7,6 +7,7 @@ mod inventory;
 mod matrix;
 mod openapi;
 mod rules;
+mod screens;
 
 use auth::password::KeyScope;
 use axum::Router;
