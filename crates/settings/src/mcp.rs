@@ -76,8 +76,8 @@ pub struct HttpServerSettings {
 /// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
 #[derive(Clone)]
 pub struct ClientCredentials {
-    /// The token endpoint.
-    pub token_url: Url,
+    /// Where tokens are issued.
+    pub endpoint: TokenEndpoint,
     /// The client's id.
     pub client_id: String,
     /// The client's secret.
@@ -86,6 +86,27 @@ pub struct ClientCredentials {
     pub refresh_token: Option<SecretString>,
     /// The requested scope.
     pub scope: Option<String>,
+}
+
+/// Where the access tokens for a server are issued.
+#[derive(Clone, PartialEq, Eq)]
+pub enum TokenEndpoint {
+    /// At this address.
+    Url(Url),
+    /// Where the metadata of this authorization server say.
+    Issuer(Url),
+    /// Where the metadata of the authorization server say that the MCP server names.
+    Discovered,
+}
+
+impl TokenEndpoint {
+    /// Returns the host that the config names.
+    fn host(&self) -> Option<&str> {
+        match self {
+            Self::Url(url) | Self::Issuer(url) => url.host_str(),
+            Self::Discovered => None,
+        }
+    }
 }
 
 /// Formats the host of the URL only: its path may contain a key.
@@ -106,7 +127,7 @@ impl fmt::Debug for HttpServerSettings {
 impl fmt::Debug for ClientCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientCredentials")
-            .field("host", &self.token_url.host_str())
+            .field("host", &self.endpoint.host())
             .field("client_id", &self.client_id)
             .field("scope", &self.scope)
             .finish_non_exhaustive()
@@ -140,7 +161,7 @@ impl HttpServerSettings {
             let oauth = of.oauth.clone();
             oauth.map(|of| {
                 let refresh_token = of.refresh_token.map(|token| token.expose_secret().to_owned());
-                (of.token_url, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
+                (of.endpoint, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
             })
         };
         (&self.url, self.allow_private, &self.user_auth) == (&other.url, other.allow_private, &other.user_auth)

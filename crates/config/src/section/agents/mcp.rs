@@ -82,8 +82,11 @@ enum TransportEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OauthEntry {
-    /// The URL of the token endpoint.
-    token_url: Setting,
+    /// The URL of the token endpoint. Default: the one that the metadata of the authorization server name.
+    token_url: Option<Setting>,
+    /// The issuer of the authorization server, whose metadata name the token endpoint. Default: the one that the MCP
+    /// server names.
+    issuer: Option<Text>,
     /// The client id.
     client_id: Text,
     /// The client secret.
