@@ -26,7 +26,7 @@ mod users;
 
 pub use self::capability::DEFINITION;
 pub use ::settings::mcp::{
-    ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings, TokenEndpoint,
+    ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpTransport, StdioSettings, TokenEndpoint,
 };
 pub use asking::{AskUser, QuestionRequest, ServerQuestion, UserAnswer};
 pub use server::McpServer;

@@ -1,8 +1,8 @@
 //! Requests an access token by OAuth's client credentials grant or with a refresh token (RFC 6749,
 //! 4.4 and 6). The token endpoint is that of the config, or is found by metadata.
 
-use crate::{ClientCredentials, HttpServerSettings, TokenEndpoint};
-use auth::oauth::basic_credentials;
+use crate::{ClientCredentials, ClientProof, HttpServerSettings, TokenEndpoint};
+use auth::oauth::{ASSERTION_TYPE, basic_credentials, client_assertion};
 use egress::{Egress, EgressRequest};
 use oauth_discovery::{OauthError, OauthHttp, find_token_endpoint};
 use reqwest::Method;
@@ -43,7 +43,7 @@ pub(crate) async fn token(
     credentials: &ClientCredentials,
 ) -> Result<AccessToken, String> {
     let endpoint = endpoint(server, credentials).await.map_err(|error| error.to_string())?;
-    let request = request(endpoint, credentials);
+    let request = request(endpoint, credentials)?;
     let asked = Instant::now();
     let answer = egress.send(request).await.map_err(|error| format!("the token endpoint: {error}"))?;
     if answer.status != 200 {
@@ -68,6 +68,8 @@ struct Endpoint {
     resource: Option<String>,
     scope: Option<String>,
     secret_in_body: bool,
+    /// For whom an assertion of the client is.
+    audience: String,
 }
 
 /// Returns the token endpoint of the config, or finds it.
@@ -75,7 +77,8 @@ async fn endpoint(server: &HttpServerSettings, credentials: &ClientCredentials) 
     let scope = credentials.scope.clone();
     let issuer = match &credentials.endpoint {
         TokenEndpoint::Url(url) => {
-            return Ok(Endpoint { url: url.clone(), resource: None, scope, secret_in_body: false });
+            let (url, audience) = (url.clone(), url.to_string());
+            return Ok(Endpoint { url, resource: None, scope, secret_in_body: false, audience });
         }
         TokenEndpoint::Issuer(issuer) => Some(issuer),
         TokenEndpoint::Discovered => None,
@@ -85,10 +88,14 @@ async fn endpoint(server: &HttpServerSettings, credentials: &ClientCredentials) 
     // A refresh token has scopes of its own.
     let asks_for_all = credentials.refresh_token.is_none() && !found.scopes.is_empty();
     let scope = scope.or_else(|| asks_for_all.then(|| found.scopes.join(" ")));
-    Ok(Endpoint { url: found.url, resource: Some(found.resource), scope, secret_in_body: found.secret_in_body })
+    let secret_in_body = match &credentials.proof {
+        ClientProof::Secret(_) => found.is_secret_in_body()?,
+        ClientProof::PrivateKey(_) => false,
+    };
+    Ok(Endpoint { url: found.url, resource: Some(found.resource), scope, secret_in_body, audience: found.issuer })
 }
 
-fn request(endpoint: Endpoint, credentials: &ClientCredentials) -> EgressRequest {
+fn request(endpoint: Endpoint, credentials: &ClientCredentials) -> Result<EgressRequest, String> {
     let mut form = Serializer::new(String::new());
     match &credentials.refresh_token {
         Some(token) => {
@@ -103,14 +110,23 @@ fn request(endpoint: Endpoint, credentials: &ClientCredentials) -> EgressRequest
         form.append_pair("resource", resource);
     }
     let mut headers = HeaderMap::new();
-    let secret = credentials.client_secret.expose_secret();
-    if endpoint.secret_in_body {
-        form.append_pair("client_id", &credentials.client_id).append_pair("client_secret", secret);
-    } else {
-        headers.insert(AUTHORIZATION, basic_credentials(&credentials.client_id, secret));
+    let client_id = &credentials.client_id;
+    match &credentials.proof {
+        ClientProof::Secret(secret) if endpoint.secret_in_body => {
+            form.append_pair("client_id", client_id).append_pair("client_secret", secret.expose_secret());
+        }
+        ClientProof::Secret(secret) => {
+            headers.insert(AUTHORIZATION, basic_credentials(client_id, secret.expose_secret()));
+        }
+        ClientProof::PrivateKey(key) => {
+            let assertion = client_assertion(client_id, &endpoint.audience, key)?;
+            form.append_pair("client_id", client_id)
+                .append_pair("client_assertion_type", ASSERTION_TYPE)
+                .append_pair("client_assertion", assertion.expose_secret());
+        }
     }
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
     let (method, body) = (Method::POST, Some(form.finish().into_bytes()));
-    EgressRequest { method, url: endpoint.url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER }
+    Ok(EgressRequest { method, url: endpoint.url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER })
 }

@@ -13,15 +13,35 @@ pub struct FoundTokenEndpoint {
     pub resource: String,
     /// The scopes that the service asks for.
     pub scopes: Vec<String>,
-    /// Whether the client's secret is sent in the body instead of a header.
-    pub secret_in_body: bool,
+    /// The name of the authorization server.
+    pub issuer: String,
+    /// How clients can prove who they are, with the names of metadata; `None` if that is not known.
+    auth_methods: Option<Vec<String>>,
+}
+
+impl FoundTokenEndpoint {
+    /// Returns whether the secret of a client is sent in the body instead of a header. RFC 8414 has a default.
+    ///
+    /// # Errors
+    /// The authorization server accepts no secrets.
+    pub fn is_secret_in_body(&self) -> Result<bool, OauthError> {
+        let methods = self.auth_methods.as_deref();
+        let supports = |name: &str| methods.is_none_or(|methods| methods.iter().any(|method| method == name));
+        match (supports("client_secret_basic"), supports("client_secret_post")) {
+            (true, _) => Ok(false),
+            (false, true) => Ok(true),
+            (false, false) => {
+                Err(OauthError::Invalid("the authorization server does not accept the secret of a client"))
+            }
+        }
+    }
 }
 
 /// Finds the token endpoint for an MCP server. `issuer` is the authorization server, if the config names it; otherwise the
 /// server is asked.
 ///
 /// # Errors
-/// There is none that can be used with a client's secret.
+/// There is none that can be used.
 pub async fn find_token_endpoint(
     http: &OauthHttp,
     server: &Url,
@@ -41,18 +61,9 @@ pub async fn find_token_endpoint(
         url: http.address(&found.token_endpoint)?,
         resource: resource.unwrap_or_else(|| server.to_string()),
         scopes: scopes.into_iter().take(MAX_SCOPES).collect(),
-        secret_in_body: is_secret_in_body(found.token_endpoint_auth_methods_supported.as_deref())?,
+        issuer,
+        auth_methods: found.token_endpoint_auth_methods_supported,
     })
-}
-
-/// Returns whether a server that supports these methods takes the client's secret in the body only. RFC 8414 has a default.
-fn is_secret_in_body(methods: Option<&[String]>) -> Result<bool, OauthError> {
-    let supports = |name: &str| methods.is_none_or(|methods| methods.iter().any(|method| method == name));
-    match (supports("client_secret_basic"), supports("client_secret_post")) {
-        (true, _) => Ok(false),
-        (false, true) => Ok(true),
-        (false, false) => Err(OauthError::Invalid("the authorization server does not accept the secret of a client")),
-    }
 }
 
 #[cfg(test)]
@@ -62,8 +73,11 @@ mod tests {
     #[test]
     fn secrets_are_sent_as_the_server_accepts_them() {
         let check = |methods: Option<&[&str]>, expected: Option<bool>| {
-            let methods: Option<Vec<_>> = methods.map(|names| names.iter().map(|&name| name.to_owned()).collect());
-            assert_eq!(is_secret_in_body(methods.as_deref()).ok(), expected, "{methods:?}");
+            let auth_methods = methods.map(|names| names.iter().map(|&name| name.to_owned()).collect());
+            let url = "https://id.test/token".parse().unwrap();
+            let (resource, scopes, issuer) = Default::default();
+            let found = FoundTokenEndpoint { url, resource, scopes, issuer, auth_methods };
+            assert_eq!(found.is_secret_in_body().ok(), expected, "{methods:?}");
         };
         check(None, Some(false));
         check(Some(&["client_secret_post", "client_secret_basic"]), Some(false));

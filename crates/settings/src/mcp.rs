@@ -80,12 +80,31 @@ pub struct ClientCredentials {
     pub endpoint: TokenEndpoint,
     /// The client's id.
     pub client_id: String,
-    /// The client's secret.
-    pub client_secret: SecretString,
+    /// How the client proves who it is.
+    pub proof: ClientProof,
     /// A refresh token, which is used instead of the client credentials grant.
     pub refresh_token: Option<SecretString>,
     /// The requested scope.
     pub scope: Option<String>,
+}
+
+/// How a client proves at the token endpoint who it is.
+#[derive(Clone)]
+pub enum ClientProof {
+    /// With its secret.
+    Secret(SecretString),
+    /// With assertions that it signs with this private key, in PEM (RFC 7523).
+    PrivateKey(SecretString),
+}
+
+impl ClientProof {
+    /// Returns the kind and the value, to compare them.
+    fn exposed(&self) -> (bool, &str) {
+        match self {
+            Self::Secret(secret) => (false, secret.expose_secret()),
+            Self::PrivateKey(key) => (true, key.expose_secret()),
+        }
+    }
 }
 
 /// Where the access tokens for a server are issued.
@@ -157,16 +176,21 @@ impl McpTransport {
 
 impl HttpServerSettings {
     fn is_same(&self, other: &Self) -> bool {
-        let tokens = |of: &Self| {
-            let oauth = of.oauth.clone();
-            oauth.map(|of| {
-                let refresh_token = of.refresh_token.map(|token| token.expose_secret().to_owned());
-                (of.endpoint, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
-            })
-        };
         (&self.url, self.allow_private, &self.user_auth) == (&other.url, other.allow_private, &other.user_auth)
             && exposed(&self.headers).eq(exposed(&other.headers))
-            && tokens(self) == tokens(other)
+            && match (&self.oauth, &other.oauth) {
+                (Some(one), Some(other)) => one.is_same(other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
+    }
+}
+
+impl ClientCredentials {
+    fn is_same(&self, other: &Self) -> bool {
+        let token = |of: &Self| of.refresh_token.as_ref().map(|token| token.expose_secret().to_owned());
+        (&self.endpoint, &self.client_id, &self.scope) == (&other.endpoint, &other.client_id, &other.scope)
+            && self.proof.exposed() == other.proof.exposed()
+            && token(self) == token(other)
     }
 }
 

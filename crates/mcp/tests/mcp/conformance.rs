@@ -7,7 +7,7 @@ use contract::{RunScope, ToolContext, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use mcp::{AskUser, McpFeatures, McpServer, McpSettings, McpSource, McpTransport, QuestionRequest, ServerQuestion};
-use mcp::{ClientCredentials, HttpServerSettings, TokenEndpoint, UserAnswer};
+use mcp::{ClientCredentials, ClientProof, HttpServerSettings, TokenEndpoint, UserAnswer};
 use serde_json::{Value, json};
 use settings::user_auth::{AccountAuth, OauthClient, UserAuth};
 use std::process::Stdio;
@@ -98,15 +98,12 @@ fn account(scenario: &str, given: Option<&Value>) -> UserAuth {
 
 /// Returns the credentials of a scenario in which the client acts for itself.
 fn credentials(scenario: &str, context: &Value) -> Option<ClientCredentials> {
-    if scenario != "auth/client-credentials-basic" {
-        return None;
-    }
     let text = |key: &str| context[key].as_str().map(str::to_owned);
-    Some(ClientCredentials {
-        endpoint: TokenEndpoint::Discovered,
-        client_id: text("client_id")?,
-        client_secret: text("client_secret")?.into(),
-        refresh_token: None,
-        scope: None,
-    })
+    let proof = match scenario {
+        "auth/client-credentials-basic" => ClientProof::Secret(text("client_secret")?.into()),
+        "auth/client-credentials-jwt" => ClientProof::PrivateKey(text("private_key_pem")?.into()),
+        _ => return None,
+    };
+    let (endpoint, client_id) = (TokenEndpoint::Discovered, text("client_id")?);
+    Some(ClientCredentials { endpoint, client_id, proof, refresh_token: None, scope: None })
 }

@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
-use mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpSettings, McpTransport, TokenEndpoint};
+use mcp::{ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpSettings, McpTransport, TokenEndpoint};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -79,7 +79,7 @@ fn settings_with(
     let oauth = ClientCredentials {
         endpoint,
         client_id: "chat wright".to_owned(),
-        client_secret: SECRET.into(),
+        proof: ClientProof::Secret(SECRET.into()),
         refresh_token: refresh_token.map(SecretString::from),
         scope: scope.map(str::to_owned),
     };

@@ -102,26 +102,6 @@ fn oauth_secret_over_plain_http_is_rejected() {
 }
 
 #[test]
-fn token_endpoint_is_known_in_one_way() {
-    let check = |url: &str, keys: &str, expected: &str| {
-        let read = connection(&format!("{{ url: '{url}', oauth: {{ {keys} clientId: a, clientSecret: b }} }}"));
-        assert!(read.contains(expected), "{url} {keys}\n{read}");
-    };
-    check("https://x.org", "", "accepted");
-    check("http://localhost:9", "", "accepted");
-    check("https://x.org", "issuer: 'https://id.org',", "accepted");
-    check("http://x.org", "", "the secret would be sent over `http://`, where others can read it");
-    check(
-        "https://x.org",
-        "issuer: 'http://id.org',",
-        "the secret would be sent over `http://`, where others can read it",
-    );
-    check("https://x.org", "issuer: nowhere,", "this is not a web address");
-    let both = "issuer: 'https://id.org', tokenUrl: 'https://id.org/token',";
-    check("https://x.org", both, "`tokenUrl` says where tokens are issued, so the issuer is not asked");
-}
-
-#[test]
 fn inline_code_and_loader_variables_are_rejected() {
     assert_snapshot!(connection("{ command: bash, args: [-c, 'rm -rf /'] }"), @r#"
     refused

@@ -6,8 +6,8 @@ use crate::section::Context;
 use crate::section::user_auth::{self, Target, is_private};
 use crate::section::value::Text;
 use config_source::{Node, PathStep, Span};
-use secrecy::ExposeSecret;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport, TokenEndpoint};
+use secrecy::{ExposeSecret, SecretString};
+use settings::mcp::{ClientCredentials, ClientProof, HttpServerSettings, McpTransport, TokenEndpoint};
 use url::Url;
 
 pub(super) fn http(
@@ -103,13 +103,43 @@ fn oauth(
             TokenEndpoint::Discovered
         }
     };
+    let proof = match (entry.client_secret, entry.private_key) {
+        (Some(setting), None) => {
+            ClientProof::Secret(setting.resolve(place("clientSecret"), &of("clientSecret"), context)?)
+        }
+        (None, Some(variable)) => {
+            let key = variable.resolve(place("privateKey"), &of("privateKey"), context)?;
+            check_pem(&key, place("privateKey"), context)?;
+            ClientProof::PrivateKey(key)
+        }
+        (secret, _) => {
+            let message = match secret {
+                Some(_) => "there are two ways to prove who the client is",
+                None => "nothing proves who the client is",
+            };
+            let help = "write `clientSecret` or `privateKey`".to_owned();
+            context.report.error(node.span_at(&[PathStep::Key("oauth")]), message, Some(help));
+            return None;
+        }
+    };
     Some(ClientCredentials {
         endpoint,
         client_id: entry.client_id.0,
-        client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,
+        proof,
         refresh_token,
         scope: entry.scope.map(|Text(scope)| scope),
     })
+}
+
+/// Checks that a text is a private key of PKCS #8.
+fn check_pem(key: &SecretString, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
+    if key.expose_secret().contains("-----BEGIN PRIVATE KEY-----") {
+        return Some(());
+    }
+    let help =
+        "it begins with `-----BEGIN PRIVATE KEY-----`; `openssl pkcs8 -topk8 -nocrypt` converts others".to_owned();
+    context.report.error(at, "the environment variable has no private key in PEM (PKCS #8)", Some(help));
+    None
 }
 
 /// Checks an address to which the secret is sent, or which says where it is sent.
