@@ -128,7 +128,7 @@ mod tests {
             let length = u16::try_from(content.len()).unwrap().to_be_bytes();
             [[tag, 0x82, length[0], length[1]].as_slice(), content].concat()
         };
-        let head =
+        let head: [u8; 18] =
             [0x02, 0x01, 0x00, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 5, 0];
         let wrapped = sized(0x30, &[head.as_slice(), sized(0x04, RSA).as_slice()].concat());
         let public = RsaKeyPair::from_der(RSA).unwrap();

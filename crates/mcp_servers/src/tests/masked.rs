@@ -75,7 +75,8 @@ fn masked_values_stay_as_they_are() {
     assert_eq!(after.headers[0].1.expose_secret(), before.headers[0].1.expose_secret());
     bench.save("weather", with("/headers/Authorization", "Bearer new".into())).unwrap();
     assert_eq!(http(&bench).headers[0].1.expose_secret(), "Bearer new");
-    assert_eq!(http(&bench).oauth.unwrap().client_secret.expose_secret(), CANARY);
+    let ClientProof::Secret(secret) = http(&bench).oauth.unwrap().proof else { panic!() };
+    assert_eq!(secret.expose_secret(), CANARY);
 
     // A mask needs something that it stands for.
     let mut other = shown.clone();
