@@ -31,7 +31,7 @@ collections ► auth capability chat config contract dialect endpoints schemas s
 config ► agent config_source contract dialect operators schemas settings wire
 config_editor ► auth capability config store web wire
 config_source ►
-connected_accounts ► auth capability chat config contract egress settings store web wire
+connected_accounts ► auth capability chat config contract oauth_discovery settings store web wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
 dialect ►
@@ -50,13 +50,14 @@ lowdefy_import ► config operators
 mail ► capability config
 manual ► capability chat config retrieval web
 markdown_stream ►
-mcp ► auth capability chat config contract egress schemas settings sse store tools web wire
+mcp ► auth capability chat config contract egress oauth_discovery schemas settings sse store tools web wire
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► added_entries auth capability config contract mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 notifications ► auth capability chat config egress jobs mail settings store web wire
+oauth_discovery ► egress settings
 offload ►
 openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►

@@ -1,5 +1,9 @@
 //! The common parts of all clients of OAuth: their credentials, PKCE, and the errors of token endpoints.
 
+mod assertion;
+
+pub use assertion::{ASSERTION_TYPE, client_assertion};
+
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::HeaderValue;
