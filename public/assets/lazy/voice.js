@@ -55,16 +55,25 @@ class Recording {
     this.#recorder.ondataavailable = ({ data }) => this.#pieces.push(data);
     this.#stopped = new Promise((resolve) => { this.#recorder.onstop = resolve; });
     this.#recorder.start();
-    this.#context = new AudioContext();
-    this.#analyser = this.#context.createAnalyser();
-    this.#samples = new Float32Array(this.#analyser.fftSize);
-    this.#context.createMediaStreamSource(stream).connect(this.#analyser);
-    // Without it only the level is missing.
-    this.#context.resume().catch(() => {});
+    this.#listen();
+  }
+
+  /** Measures the loudness. Without it only the level is missing. */
+  #listen() {
+    try {
+      this.#context = new AudioContext();
+      this.#analyser = this.#context.createAnalyser();
+      this.#samples = new Float32Array(this.#analyser.fftSize);
+      this.#context.createMediaStreamSource(this.#stream).connect(this.#analyser);
+      this.#context.resume().catch(() => {});
+    } catch {
+      this.#analyser = undefined;
+    }
   }
 
   /** The loudness now, from 0 to 1. */
   get level() {
+    if (!this.#analyser) return 0;
     this.#analyser.getFloatTimeDomainData(this.#samples);
     const power = this.#samples.reduce((sum, sample) => sum + sample * sample, 0) / this.#samples.length;
     return Math.min(1, Math.sqrt(power) / LOUD);
@@ -85,7 +94,7 @@ class Recording {
   cancel() {
     if (this.#recorder.state !== "inactive") this.#recorder.stop();
     for (const track of this.#stream.getTracks()) track.stop();
-    if (this.#context.state !== "closed") this.#context.close().catch(() => {});
+    if (this.#context && this.#context.state !== "closed") this.#context.close().catch(() => {});
   }
 }
 

@@ -36,8 +36,10 @@ pub(super) fn reading(session: Session, message: &str) -> AnyView {
 
 fn voice_panel(session: Session, title: Text, settings: Vec<(&'static str, String)>) -> AnyView {
     load_script(SCRIPT);
-    session.composer_error.set(None);
-    let done = window_event_listener(Custom::<CustomEvent>::new(DONE), move |_: CustomEvent| close(session));
+    let done = window_event_listener(Custom::<CustomEvent>::new(DONE), move |_: CustomEvent| {
+        session.composer_error.set(None);
+        close(session);
+    });
     let failed = window_event_listener(Custom::<CustomEvent>::new(FAILED), move |event: CustomEvent| {
         let sent = event.detail().as_string().unwrap_or_default();
         session.composer_error.set(server_error(&sent));
@@ -70,7 +72,7 @@ fn voice_element(settings: &[(&'static str, String)]) -> Node {
         ("data-cancel", Text::Cancel),
         ("data-stop", Text::Stop),
     ];
-    let voice = settings.iter().fold(element("cw-voice"), |voice, (name, value)| voice.attr(name, value.clone()));
+    let voice = settings.iter().fold(element("cw-voice"), |voice, &(name, ref value)| voice.attr(name, value.clone()));
     texts.into_iter().fold(voice, |voice, (name, text)| voice.attr(name, t(text)))
 }
 
