@@ -190,7 +190,7 @@ fn document_language() -> (&'static str, Option<&'static str>, Option<impl IntoV
     (language, texts.as_ref().and_then(Texts::direction), words)
 }
 
-/// Sets the content security policy of the page. It allows only our own scripts, and from other
+/// Sets the content security policy of the page, and lets it use the microphone. The policy allows only our own scripts, and from other
 /// hosts only images of the configured origins and uploads to the configured storages. The one
 /// inline script, which loads the WASM, and the style with a chat's size carry the response's
 /// nonce. Images may be `data:` and `blob:` URLs for attached files; text of a model never becomes
@@ -215,4 +215,7 @@ pub(crate) fn set_content_security_policy() {
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);
     }
+    // A page may contain a chat with dictation. Every other response of the server refuses the microphone.
+    let permissions = http::HeaderValue::from_static("microphone=(self)");
+    response.insert_header(http::HeaderName::from_static("permissions-policy"), permissions);
 }

@@ -73,7 +73,7 @@ schedules ►
 schemas ► offload
 scim ► auth capability config store web wire
 search_terms ►
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile voice web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►
@@ -85,6 +85,7 @@ torture ► faults sse test_postgres
 transcript ► agent contract wire
 triggers ► auth capability chat config operators schedules store web webhooks wire workflow_definition workflows
 user_profile ► auth capability chat config contract store web wire
+voice ► auth capability chat config contract egress web wire
 web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►
