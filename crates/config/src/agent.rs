@@ -1,6 +1,6 @@
 //! An agent of a checked config.
 
-use crate::config::McpConnection;
+use crate::connection::McpConnection;
 use crate::model::{AllowedModels, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section_type::Sections;

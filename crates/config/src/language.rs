@@ -1,6 +1,6 @@
 //! The language of a config: what this crate knows and what capabilities and programs add.
 
-use crate::config::MODEL_TYPES;
+use crate::connection::MODEL_TYPES;
 use crate::connection_type::ConnectionType;
 use crate::env::Env;
 use crate::outline::Outline;

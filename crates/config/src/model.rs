@@ -1,7 +1,7 @@
 //! A model of a checked config, among those that users choose from.
 
 use crate::agent::{Agent, AgentType, OpenAiApi};
-use crate::config::{Connection, ConnectionKind};
+use crate::connection::{Connection, ConnectionKind};
 use config_source::Location;
 use contract::Price;
 use indexmap::IndexMap;

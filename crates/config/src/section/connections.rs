@@ -7,7 +7,7 @@ use super::agents::remote_agents::RemoteProperties;
 use super::user_auth::{self, UserAuthEntry};
 use super::value::{Id, Setting, Text};
 use super::{Context, type_of};
-use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
+use crate::connection::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::connection_type::ConnectionType;
 use crate::shape::{Shape, check_value, decode, list_items};
 use config_source::{Node, PathStep};

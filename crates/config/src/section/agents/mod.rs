@@ -22,7 +22,7 @@ pub(super) mod title;
 pub(super) mod tools;
 
 use crate::agent::{Agent, AgentType, DynamicProperties, FileSystem, OpenAiApi, ToolRef};
-use crate::config::Connection;
+use crate::connection::Connection;
 use crate::model::{Model, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
