@@ -21,6 +21,7 @@ mod section_type;
 mod section_value;
 mod served;
 mod shape;
+mod vocabulary;
 
 pub use agent::{
     Agent, AgentType, AnnotatedTools, Delegation, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
