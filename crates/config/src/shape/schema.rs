@@ -1,4 +1,4 @@
-//! The internal schema.
+//! The internal schema, which is generated from the entry types.
 //!
 //! Internal keywords: `x-not-yet` and `x-keys-not-yet` list choices and keys of the config language
 //! that this version does not support. `x-names` is the noun for a choice in messages ("connection
