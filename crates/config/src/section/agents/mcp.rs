@@ -9,7 +9,7 @@ use self::apps::AppsEntry;
 use self::http::http;
 use self::programs::{LOADER_VARIABLES, refuse_inline};
 use crate::agent::{McpRef, SourceAnnotations};
-use crate::config::{Connection, ConnectionKind, McpConnection};
+use crate::connection::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
 use crate::section::user_auth::UserAuthEntry;
 use crate::section::value::{Id, SecretEntry, Setting, Text, check_patterns};

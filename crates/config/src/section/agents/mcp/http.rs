@@ -1,7 +1,7 @@
 //! MCP servers over HTTP: addresses, headers and access tokens.
 
 use super::{McpProperties, OauthEntry, merge_pairs};
-use crate::config::McpConnection;
+use crate::connection::McpConnection;
 use crate::section::Context;
 use crate::section::user_auth::{self, Target, is_private};
 use crate::section::value::Text;
