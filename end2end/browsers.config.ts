@@ -5,7 +5,8 @@ import { BROWSERS } from "./drivers/test.ts";
 export default defineConfig<object, { driven: keyof typeof BROWSERS }>({
   testDir: "browsers",
   outputDir: "test-results-browsers",
-  timeout: 60_000,
+  // A start of WebKit takes seconds where other steps use the processor.
+  timeout: 120_000,
   expect: { timeout: 10_000 },
   fullyParallel: true,
   workers: 2,

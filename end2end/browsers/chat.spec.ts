@@ -119,9 +119,9 @@ test("a citation opens its source", async ({ server, view }) => {
     expect((await view.find(mark)).count).toBeGreaterThan(0);
   }).toPass({ timeout: 40_000 });
   await view.click(mark);
-  const panel: Query = { css: "[role=dialog]", name: "on-call.md" };
+  const panel: Query = { css: "dialog", name: "on-call.md" };
   await view.shows(panel);
-  await view.shows({ css: "[role=dialog] mark" });
+  await view.shows({ css: "dialog mark" });
   await view.press("Escape");
   await view.hides(panel);
 });
