@@ -42,17 +42,19 @@ interface Message {
   message?: string;
 }
 
-/** A Firefox that is driven by WebDriver BiDi, which it speaks itself. */
+/**
+ * A Firefox that is driven by WebDriver BiDi, which it speaks itself. Playwright speaks it, too, but the Firefox of Debian does not know a
+ * command that Playwright sends first (`emulation.setMediaFeaturesOverride`).
+ */
 export class Firefox implements Driver {
-  readonly name: string;
+  name = "Firefox";
   readonly #socket: WebSocket;
   readonly #end: () => Promise<void>;
   readonly #waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (error: Error) => void }>();
   readonly #problems = new Map<string, string[]>();
   #last = 0;
 
-  private constructor(name: string, socket: WebSocket, end: () => Promise<void>) {
-    this.name = name;
+  private constructor(socket: WebSocket, end: () => Promise<void>) {
     this.#socket = socket;
     this.#end = end;
     socket.addEventListener("message", ({ data }) => this.#receive(JSON.parse(String(data)) as Message));
@@ -81,12 +83,11 @@ export class Firefox implements Driver {
         socket.addEventListener("open", () => resolve());
         socket.addEventListener("error", () => reject(new Error(`${program}: no connection to WebDriver BiDi`)));
       });
-      let version = "Firefox";
-      const firefox = new Firefox(version, socket, end);
+      const firefox = new Firefox(socket, end);
       const { capabilities } = (await firefox.send("session.new", { capabilities: {} })) as { capabilities: { browserVersion: string } };
-      version = `Firefox ${capabilities.browserVersion}`;
+      firefox.name += ` ${capabilities.browserVersion}`;
       await firefox.send("session.subscribe", { events: ["log.entryAdded"] });
-      return Object.assign(firefox, { name: version });
+      return firefox;
     } catch (error) {
       await end();
       throw error;
