@@ -28,7 +28,7 @@ export interface Tab {
 
 /** A browser that runs. */
 export interface Driver {
-  /** What it is, with its version. */
+  /** Its name, with its version. */
   readonly name: string;
   open(): Promise<Tab>;
   close(): Promise<void>;

@@ -119,7 +119,7 @@ export class Firefox implements Driver {
 
   #receive({ id, method, params, result, error, message }: Message): void {
     if (method === "log.entryAdded" && (params?.level === "error" || params?.level === "warn")) {
-      // Also what happens in a frame, whose context is not that of the tab.
+      // An entry of a frame has the context of the frame, not that of the tab.
       const problems = this.#problems.get(params.source?.context ?? "") ?? [...this.#problems.values()].at(-1);
       problems?.push(`${params.type} ${params.level}: ${params.text}`);
     }

@@ -16,7 +16,7 @@ interface Fixtures {
   tab: Tab;
   /** The page in the tab. */
   view: View;
-  /** What this journey provokes itself. */
+  /** The errors that this journey provokes itself. */
   expected: RegExp[];
 }
 
@@ -52,7 +52,7 @@ export const test = base.extend<Fixtures, Shared>({
     info.annotations.push({ type: "browser", description: driver.name });
     const tab = await driver.open();
     await use(tab);
-    // Also what the page has said since it was asked last.
+    // Also collects the errors since the last call.
     const address = await tab.call([], () => location.href);
     const problems = tab.problems().filter((problem) => !expected.some((pattern) => pattern.test(problem)));
     await tab.close();

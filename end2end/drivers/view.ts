@@ -1,7 +1,7 @@
 import { expect } from "@playwright/test";
 import type { Action, Frames, Tab } from "./driver.ts";
 
-/** What is searched for in a page. */
+/** A description of elements to search for in a page. */
 export interface Query {
   /** A selector of CSS, also into what is open in the shadow. */
   css: string;
