@@ -13,6 +13,7 @@ const DOCUMENT = `<!DOCTYPE html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
     <title>${say("text", "The server cannot be reached")}</title>
+    <link rel="icon" href="data:,">
     <style>
       body { display: grid; place-content: center; min-block-size: 100dvh; margin: 0; padding: 24px; box-sizing: border-box; text-align: center; font: 16px/1.5 system-ui, sans-serif; }
       h1 { margin: 0 0 8px; font-size: 20px; }
@@ -29,9 +30,10 @@ const DOCUMENT = `<!DOCTYPE html>
   </body>
 </html>`;
 
+// Without an icon of its own, Firefox and WebKit ask the server for one, which the policy forbids.
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "content-security-policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
 self.addEventListener("install", () => self.skipWaiting());
