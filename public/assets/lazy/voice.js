@@ -220,7 +220,7 @@ class Voice extends HTMLElement {
   }
 
   #dictate() {
-    const insert = () => this.#write(this.#finish());
+    const insert = () => this.#recording && this.#write(this.#finish());
     const buttons = [["insert", insert], ["cancel", this.#close], ["test", () => this.#test()]];
     this.#record("listening", buttons, Number(this.getAttribute("seconds")), insert);
   }
