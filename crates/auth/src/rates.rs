@@ -148,6 +148,7 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         ["api", "agent", _, _]
         | ["api", "runs", "invoke"]
         | ["api", "conversations", _, "suggestions"]
+        | ["api", "transcriptions"]
         | ["v1", "chat", "completions"]
         | ["v1", "responses"]
         | ["ag-ui" | "a2a", _]
@@ -242,6 +243,9 @@ mod tests {
         check(Method::POST, "/ui/send", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/runs/invoke", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/conversations/c/suggestions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::POST, "/api/transcriptions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        // A long answer is read in many parts, which its reading alone would make too many.
+        check(Method::POST, "/api/conversations/c/speech", &[RateLimitTarget::All]);
         check(Method::POST, "/v1/chat/completions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/v1/responses", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/ag-ui/helper", &[RateLimitTarget::All, RateLimitTarget::Chat]);

@@ -3,10 +3,13 @@
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
-/// Audio in memory, up to a number of bytes. The parts that were not used for the longest time go first.
+/// Audio in memory, up to a number of bytes. The parts that were not used for the longest time go first. Parts that are too old
+/// go with the next use of the cache, because their messages may be deleted.
 pub(crate) struct AudioCache {
     max_bytes: usize,
+    max_age: Duration,
     kept: Mutex<Kept>,
 }
 
@@ -21,17 +24,19 @@ struct Kept {
 struct Part {
     audio: Bytes,
     last_use: u64,
+    kept_at: Instant,
 }
 
 impl AudioCache {
     /// Creates an empty cache.
-    pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, kept: Mutex::default() }
+    pub(crate) fn new(max_bytes: usize, max_age: Duration) -> Self {
+        Self { max_bytes, max_age, kept: Mutex::default() }
     }
 
     /// Returns the audio with this key.
     pub(crate) fn get(&self, key: &str) -> Option<Bytes> {
         let kept = &mut *self.kept.lock();
+        kept.remove_older(self.max_age);
         kept.clock += 1;
         let part = kept.parts.get_mut(key)?;
         part.last_use = kept.clock;
@@ -45,6 +50,7 @@ impl AudioCache {
             return;
         }
         let kept = &mut *self.kept.lock();
+        kept.remove_older(self.max_age);
         kept.remove(&key);
         while kept.bytes + size > self.max_bytes {
             let oldest = kept.parts.iter().min_by_key(|(_, part)| part.last_use).map(|(key, _)| key.clone());
@@ -53,11 +59,19 @@ impl AudioCache {
         }
         kept.clock += 1;
         kept.bytes += size;
-        kept.parts.insert(key, Part { audio, last_use: kept.clock });
+        kept.parts.insert(key, Part { audio, last_use: kept.clock, kept_at: Instant::now() });
     }
 }
 
 impl Kept {
+    fn remove_older(&mut self, max_age: Duration) {
+        let old = self.parts.iter().filter(|(_, part)| part.kept_at.elapsed() >= max_age);
+        let old: Vec<_> = old.map(|(key, _)| key.clone()).collect();
+        for key in old {
+            self.remove(&key);
+        }
+    }
+
     fn remove(&mut self, key: &str) {
         if let Some(part) = self.parts.remove(key) {
             self.bytes = self.bytes.saturating_sub(key.len() + part.audio.len());
@@ -71,7 +85,7 @@ mod tests {
 
     #[test]
     fn oldest_parts_go_when_the_room_is_used_up() {
-        let cache = AudioCache::new(12);
+        let cache = AudioCache::new(12, Duration::from_secs(3_600));
         let check = |expected: [bool; 3]| {
             let kept = ["a", "b", "c"].map(|key| cache.kept.lock().parts.contains_key(key));
             assert_eq!((kept, cache.kept.lock().bytes <= 12), (expected, true));
@@ -89,5 +103,13 @@ mod tests {
         check([true, false, true]);
         cache.insert("b".to_owned(), Bytes::from_static(b"too large for it"));
         check([true, false, true]);
+    }
+
+    #[test]
+    fn old_parts_are_neither_returned_nor_kept() {
+        let cache = AudioCache::new(100, Duration::ZERO);
+        cache.insert("a".to_owned(), Bytes::from_static(b"12345"));
+        assert_eq!(cache.get("a"), None);
+        assert_eq!(cache.kept.lock().bytes, 0);
     }
 }

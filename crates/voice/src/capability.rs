@@ -1,9 +1,8 @@
 //! The capability: speech over the services that the config names.
 
-use crate::routes;
+use crate::routes::{self, Shared};
 use crate::section::VoiceSettings;
 use ::capability::{Capability, Context, Definition};
-use chat::RoutineMeters;
 use config::{Config, SectionType};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -19,7 +18,7 @@ pub const DEFINITION: Definition = Definition {
 /// The capability of a running server.
 #[derive(Default)]
 struct Voice {
-    meters: RoutineMeters,
+    shared: Shared,
 }
 
 impl Capability for Voice {
@@ -36,12 +35,12 @@ impl Capability for Voice {
     }
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
-        self.meters.set_chat(&context.chat);
-        Some(routes::routes(context.clone(), self.meters.clone()))
+        self.shared.meters.set_chat(&context.chat);
+        Some(routes::routes(context.clone(), self.shared.clone()))
     }
 
     fn upload_routes(&self, context: &Context) -> Option<ApiRouter> {
-        self.meters.set_chat(&context.chat);
-        Some(routes::upload_routes(context.clone(), self.meters.clone()))
+        self.shared.meters.set_chat(&context.chat);
+        Some(routes::upload_routes(context.clone(), self.shared.clone()))
     }
 }

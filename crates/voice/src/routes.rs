@@ -3,7 +3,7 @@
 use crate::cache::AudioCache;
 use crate::recording::RecordingKind;
 use crate::section::{Speech, Transcription, VoiceSettings, is_language, service_of};
-use crate::service::{Heard, ServiceFailure, SpeechService};
+use crate::service::{ServiceFailure, SpeechService};
 use crate::text::{parts, spoken_text};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use bytes::Bytes;
 use capability::Context;
-use chat::{Caller, RoutineMeters};
+use chat::{Caller, PermitError, RoutineMeters, RunPermit, RunPermits, current_trace, traced};
 use config::{Config, ModelConnection};
 use contract::{FinishReason, ModelId, ReplyUsage, Usage};
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tracing::Instrument;
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
 use web::{HttpError, SentJson, busy, read_body, valid_json, valid_query};
 use wire::error::ErrorReason;
@@ -37,36 +37,61 @@ const VOICE: Tag = Tag {
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 
-/// The most recordings, and the most parts of answers, that are worked on at the same time.
+/// The most recordings and parts of answers that are worked on at the same time.
 const MAX_AT_ONCE: usize = 16;
+/// Those of one user.
+const MAX_OF_USER: usize = 4;
 /// The audio that is kept in memory, in bytes.
 const MAX_CACHED: usize = 32 << 20;
+/// How long it is kept.
+const MAX_CACHED_FOR: Duration = Duration::from_secs(3_600);
 /// The provider of the models in the usage.
 const PROVIDER: &str = "speech";
 /// The header with the number of the parts of an answer.
 const PARTS: &str = "speech-parts";
 
+/// The state that both routes share; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) meters: RoutineMeters,
+    service: SpeechService,
+    permits: Arc<RunPermits>,
+    cache: Arc<AudioCache>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            meters: RoutineMeters::default(),
+            service: SpeechService::default(),
+            permits: Arc::new(RunPermits::new(MAX_AT_ONCE)),
+            cache: Arc::new(AudioCache::new(MAX_CACHED, MAX_CACHED_FOR)),
+        }
+    }
+}
+
+impl Shared {
+    /// Returns a permit for one request to a service.
+    fn permit(&self, caller: &Caller) -> Result<RunPermit, UserError> {
+        self.permits.acquire(&caller.user_id, MAX_OF_USER, false).map_err(|refusal| match refusal {
+            PermitError::UserFull => {
+                let message =
+                    format!("{MAX_OF_USER} of your requests for speech are not done yet. Try again in a moment.");
+                UserError { retry_after: Some(2), ..UserError::new(ErrorCode::RateLimited, message) }
+            }
+            PermitError::Full | PermitError::NoMemory => busy(),
+        })
+    }
+}
+
 /// The state of the routes.
 #[derive(Clone)]
 struct VoiceRoutes {
     context: Context,
-    meters: RoutineMeters,
-    service: SpeechService,
-    permits: Arc<Semaphore>,
-    cache: Arc<AudioCache>,
+    shared: Shared,
 }
 
 impl VoiceRoutes {
-    fn new(context: Context, meters: RoutineMeters) -> Self {
-        Self {
-            context,
-            meters,
-            service: SpeechService::default(),
-            permits: Arc::new(Semaphore::new(MAX_AT_ONCE)),
-            cache: Arc::new(AudioCache::new(MAX_CACHED)),
-        }
-    }
-
     /// Checks that the caller may use an agent.
     fn check_agent(&self, caller: &Caller, agent_id: &str) -> Result<(), UserError> {
         let config = self.context.current.config();
@@ -81,16 +106,16 @@ impl VoiceRoutes {
 }
 
 /// Returns the route with larger bodies than other requests, which bounds them itself.
-pub(crate) fn upload_routes(context: Context, meters: RoutineMeters) -> ApiRouter {
-    let state = VoiceRoutes::new(context, meters);
+pub(crate) fn upload_routes(context: Context, shared: Shared) -> ApiRouter {
+    let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)
         .post("/api/transcriptions", transcribe, "Write down a recording")
         .map(|router| router.with_state(state))
 }
 
 /// Returns the other route.
-pub(crate) fn routes(context: Context, meters: RoutineMeters) -> ApiRouter {
-    let state = VoiceRoutes::new(context, meters);
+pub(crate) fn routes(context: Context, shared: Shared) -> ApiRouter {
+    let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)
         .post("/api/conversations/{id}/speech", speak, "Read an answer aloud")
         .map(|router| router.with_state(state))
@@ -129,23 +154,31 @@ async fn transcribe(
     if language.as_deref().is_some_and(|language| !is_language(language)) {
         return Err(UserError::invalid("/language", "A language has two or three letters, such as `en`.").into());
     }
-    let _permit = voice.permits.try_acquire().map_err(|_| busy())?;
+    let permit = voice.shared.permit(&caller)?;
     let recording = read_body(body, settings.max_bytes()).await.map_err(|error| explain_size(error, settings))?;
     let kind = RecordingKind::detect(&recording).ok_or_else(|| {
         UserError::invalid("/", "This is no recording that can be read. Send WebM, Ogg, MP4, MP3 or WAV.")
     })?;
-    let meter = voice.meters.meter(&caller, agent_id.as_str());
+    let meter = voice.shared.meters.meter(&caller, agent_id.as_str());
     let model = ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() };
     let price = settings.cost_usd_per_minute;
     meter.admit(&model, price.is_some()).await.map_err(refused)?;
-    let connection = connection(&config, &settings.connection_id)?;
-    let (begun, size) = (Instant::now(), recording.len());
-    let heard = voice.service.transcribe(connection, settings, language.as_deref(), (kind, recording)).await;
-    let Heard { text, seconds, usage } = heard.map_err(|failure| unavailable(&failure))?;
-    let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
-    let cost_usd = price.map(|price| price * seconds / 60.0);
-    meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
-    Ok(Json(RecordingText { text }))
+    let connection = connection(&config, &settings.connection_id)?.clone();
+    let (service, settings, size) = (voice.shared.service.clone(), settings.clone(), recording.len());
+    let text = until_done(async move {
+        let (_permit, begun) = (permit, Instant::now());
+        let heard = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
+        let (seconds, usage) = match &heard {
+            Ok(heard) => (heard.seconds, heard.usage),
+            Err(failure) if failure.may_cost() => (None, Usage::default()),
+            Err(failure) => return Err(unavailable(failure, &settings.connection_id)),
+        };
+        let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
+        let cost_usd = price.map(|price| price * seconds / 60.0);
+        meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
+        heard.map(|heard| heard.text).map_err(|failure| unavailable(&failure, &settings.connection_id))
+    });
+    Ok(Json(RecordingText { text: text.await? }))
 }
 
 /// The answer to read.
@@ -224,23 +257,51 @@ impl VoiceRoutes {
     ) -> Result<Bytes, UserError> {
         let Speech { connection_id, model, voice, format, .. } = settings;
         let key = [caller.user_id.as_str(), connection_id, model, voice, format.name(), text].join("\n");
-        if let Some(audio) = self.cache.get(&key) {
+        if let Some(audio) = self.shared.cache.get(&key) {
             return Ok(audio);
         }
-        let _permit = self.permits.try_acquire().map_err(|_| busy())?;
-        let meter = self.meters.meter(caller, agent_id);
+        let permit = self.shared.permit(caller)?;
+        let meter = self.shared.meters.meter(caller, agent_id);
         let id = ModelId { provider: PROVIDER.to_owned(), model: model.clone() };
         let price = settings.cost_usd_per_million_characters;
         meter.admit(&id, price.is_some()).await.map_err(refused)?;
-        let connection = connection(config, connection_id)?;
-        let begun = Instant::now();
-        let audio = self.service.speak(connection, settings, text).await;
-        let audio = audio.map_err(|failure| unavailable(&failure))?;
-        let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
-        meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
-        self.cache.insert(key, audio.clone());
-        Ok(audio)
+        let connection = connection(config, connection_id)?.clone();
+        let (Shared { service, cache, .. }, settings, text) = (self.shared.clone(), settings.clone(), text.to_owned());
+        let work = async move {
+            let (_permit, begun) = (permit, Instant::now());
+            let audio = service.speak(&connection, &settings, &text).await;
+            if let Err(failure) = &audio
+                && !failure.may_cost()
+            {
+                return Err(unavailable(failure, &settings.connection_id));
+            }
+            let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
+            meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
+            let audio = audio.map_err(|failure| unavailable(&failure, &settings.connection_id))?;
+            cache.insert(key, audio.clone());
+            Ok(audio)
+        };
+        until_done(work).await
     }
+}
+
+/// Asks a service. The request goes on if its client disconnects, because the service may charge for it: its cost counts, and
+/// its permit is held, until the service has answered or the time limit has passed.
+async fn until_done<T: Send + 'static>(
+    work: impl Future<Output = Result<T, UserError>> + Send + 'static,
+) -> Result<T, UserError> {
+    let trace = current_trace();
+    let work = async move {
+        match trace {
+            Some(trace) => traced(trace, work).await,
+            None => work.await,
+        }
+    };
+    let done = tokio::spawn(work.in_current_span()).await;
+    done.unwrap_or_else(|error| {
+        tracing::error!(%error, "the work for a request for speech has ended early");
+        Err(UserError::new(ErrorCode::Unavailable, UNAVAILABLE))
+    })
 }
 
 fn connection<'c>(config: &'c Config, id: &str) -> Result<&'c ModelConnection, UserError> {
@@ -268,8 +329,8 @@ fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration
 const UNAVAILABLE: &str = "The speech service does not answer. Try again in a moment.";
 
 /// Converts a failure of the service to the message for the user. The cause is logged.
-fn unavailable(failure: &ServiceFailure) -> UserError {
-    tracing::warn!(%failure, "the speech service gave no answer");
+fn unavailable(failure: &ServiceFailure, connection_id: &str) -> UserError {
+    tracing::warn!(%failure, connection = connection_id, "the speech service gave no answer");
     let error = UserError::new(ErrorCode::Unavailable, UNAVAILABLE);
     match failure {
         ServiceFailure::Credentials => error.because(ErrorReason::ModelCredentials),

@@ -42,6 +42,13 @@ pub(crate) enum ServiceFailure {
     Egress(#[from] EgressError),
 }
 
+impl ServiceFailure {
+    /// Returns whether the service may have done the work, and charge for it, although its answer is missing.
+    pub(crate) fn may_cost(&self) -> bool {
+        matches!(self, Self::Malformed | Self::Egress(EgressError::TimedOut(_) | EgressError::TooLarge(_)))
+    }
+}
+
 /// What a service has heard in a recording.
 #[derive(Debug)]
 pub(crate) struct Heard {
@@ -192,6 +199,17 @@ mod tests {
         check(r#"{"text":"a","duration":-1}"#, Some(("a", None, 0)));
         check(r#"{"error":"no"}"#, None);
         check("Hello", None);
+    }
+
+    #[test]
+    fn only_work_that_may_be_done_may_cost() {
+        let check = |failure: ServiceFailure, expected: bool| assert_eq!(failure.may_cost(), expected, "{failure}");
+        check(ServiceFailure::Malformed, true);
+        check(EgressError::TimedOut(TIMEOUT).into(), true);
+        check(EgressError::TooLarge(MAX_AUDIO).into(), true);
+        check(EgressError::Unreachable.into(), false);
+        check(ServiceFailure::Status(503), false);
+        check(ServiceFailure::Refused(400), false);
     }
 
     #[test]

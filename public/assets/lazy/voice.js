@@ -4,8 +4,9 @@
 // <cw-voice mode="dictate" agent="…" seconds="120"> records at once, and puts the recognised text at the cursor of the composer.
 // <cw-voice mode="read" conversation="…" message="…"> plays the parts of an answer.
 //
-// The texts are the attributes `data-…`. An event "cw-voice-done" says that nothing is left to do; "cw-voice-failed" has the server's
-// error as JSON, or nothing where the server was not reached.
+// `block` is the id of the chat's block. The texts are the attributes `data-…`. An event "cw-voice-done" says that nothing is left to do,
+// and whether the composer should get the focus; "cw-voice-failed" has the server's error as JSON, or nothing where the server was not
+// reached.
 
 /** The length of a test of the microphone, in milliseconds. */
 const TEST_MS = 3_000;
@@ -19,6 +20,15 @@ const TYPES = ["audio/webm;codecs=opus", "audio/mp4", "audio/ogg;codecs=opus"];
 const LOUD = 0.25;
 
 const aborted = (error) => error?.name === "AbortError";
+
+/** Whether a response is an error of the server, which the composer shows. Others are from a proxy. */
+function isError(response) {
+  try {
+    return typeof JSON.parse(response).error.message === "string";
+  } catch {
+    return false;
+  }
+}
 
 /** Returns an address with the bytes, which the content security policy allows for audio. */
 function dataUrl(blob) {
@@ -45,7 +55,14 @@ class Recording {
   static async start() {
     // There is none on pages without HTTPS.
     if (!navigator.mediaDevices) throw new DOMException("", "NotAllowedError");
-    return new Recording(await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } }));
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true } });
+    try {
+      return new Recording(stream);
+    } catch (error) {
+      // Otherwise the browser would show that the page listens.
+      for (const track of stream.getTracks()) track.stop();
+      throw error;
+    }
   }
 
   constructor(stream) {
@@ -104,9 +121,11 @@ class Voice extends HTMLElement {
   #timer;
   #audio;
   #isPaused = false;
+  #isShown = false;
 
   connectedCallback() {
     this.#life = new AbortController();
+    this.#isShown = false;
     this.status = document.createElement("p");
     this.status.setAttribute("role", "status");
     this.clock = document.createElement("span");
@@ -127,8 +146,13 @@ class Voice extends HTMLElement {
     this.#audio?.pause();
   }
 
-  /** Shows a state: its text, and its buttons as pairs of label and action. The first button gets the focus. */
+  /**
+   * Shows a state: its text, and its buttons as pairs of label and action. The first button gets the focus, unless the user has gone on
+   * to something else.
+   */
   #show(text, buttons, isRecording = false) {
+    const focuses = !this.#isShown || this.contains(document.activeElement);
+    this.#isShown = true;
     this.status.textContent = this.dataset[text] ?? "";
     this.dataset.state = text;
     this.clock.hidden = this.meter.hidden = !isRecording;
@@ -141,28 +165,32 @@ class Voice extends HTMLElement {
       return button;
     });
     this.buttons.replaceChildren(...made);
-    made[0]?.focus();
+    if (focuses) made[0]?.focus();
   }
 
   #tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
   }
 
-  #close = () => this.#tell("cw-voice-done");
+  // The end of an answer takes the focus from nobody.
+  #close = () => this.#tell("cw-voice-done", this.getAttribute("mode") !== "read" || this.contains(document.activeElement));
   #startAgain = () => this.#dictate();
 
   /** Begins a recording, shows its time and level, and calls `end` after some seconds. */
   async #record(text, buttons, seconds, end) {
+    const { signal } = this.#life;
     this.#endRecording();
+    // Otherwise it would be recorded.
+    this.#audio?.pause();
     this.#show("loading", [["cancel", this.#close]]);
     try {
       const recording = await Recording.start();
       // The panel was closed while the browser has asked.
-      if (this.#life.signal.aborted) return recording.cancel();
+      if (signal.aborted) return recording.cancel();
       this.#recording = recording;
     } catch (error) {
       const known = { NotAllowedError: "denied", SecurityError: "denied" }[error.name] ?? "missing";
-      if (!this.#life.signal.aborted) this.#show(known, [["retry", this.#startAgain], ["cancel", this.#close]]);
+      if (!signal.aborted) this.#show(known, [["retry", this.#startAgain], ["cancel", this.#close]]);
       return;
     }
     this.#show(text, buttons, true);
@@ -192,15 +220,16 @@ class Voice extends HTMLElement {
   }
 
   #dictate() {
-    const insert = () => this.#finish().then((recorded) => this.#write(recorded));
+    const insert = () => this.#recording && this.#write(this.#finish());
     const buttons = [["insert", insert], ["cancel", this.#close], ["test", () => this.#test()]];
     this.#record("listening", buttons, Number(this.getAttribute("seconds")), insert);
   }
 
-  /** Has a recording written down by the server. A failed request can be repeated. */
-  async #write(recorded) {
+  /** Has a recording written down by the server, once it has ended. A failed request can be repeated. */
+  async #write(recording) {
     this.#show("writing", [["cancel", this.#close]]);
     try {
+      const recorded = await recording;
       const query = new URLSearchParams({ agentId: this.getAttribute("agent") });
       const answer = await this.#ask(`/api/transcriptions?${query}`, { "content-type": recorded.type.split(";")[0] }, recorded);
       const { text } = await answer.json();
@@ -208,7 +237,7 @@ class Voice extends HTMLElement {
       this.#insert(text);
       this.#close();
     } catch (error) {
-      this.#fail(error, [["retry", () => this.#write(recorded)], ["cancel", this.#close]]);
+      this.#fail(error, [["retry", () => this.#write(recording)], ["cancel", this.#close]]);
     }
   }
 
@@ -228,13 +257,17 @@ class Voice extends HTMLElement {
 
   /** Records some seconds and plays them. */
   #test() {
+    const { signal } = this.#life;
     this.#record("testing", [["cancel", this.#close]], TEST_MS / 1_000, async () => {
       const recorded = await this.#finish();
+      if (signal.aborted) return;
       this.#show("tested", [["dictate", this.#startAgain], ["test", () => this.#test()], ["cancel", this.#close]]);
       try {
-        this.#audio?.pause();
-        this.#audio = new Audio(await dataUrl(recorded));
-        if (!this.#life.signal.aborted) await this.#audio.play();
+        const audio = new Audio(await dataUrl(recorded));
+        // The panel was closed meanwhile, or the next recording has begun.
+        if (signal.aborted || this.dataset.state !== "tested") return;
+        this.#audio = audio;
+        await audio.play();
       } catch (error) {
         this.#fail(error, [["retry", () => this.#test()], ["cancel", this.#close]]);
       }
@@ -249,8 +282,10 @@ class Voice extends HTMLElement {
 
   #fail(error, buttons) {
     if (this.#life.signal.aborted || aborted(error)) return;
-    this.#show("failed", buttons);
     this.#tell("cw-voice-failed", error.said ?? "");
+    this.#show("failed", buttons);
+    // The composer says it.
+    if (isError(error.said)) this.status.textContent = "";
   }
 
   async #part(part) {
@@ -262,13 +297,14 @@ class Voice extends HTMLElement {
 
   /** Plays the parts of the answer; while one is heard, the next one is fetched. */
   async #read() {
+    const { signal } = this.#life;
     this.#isPaused = false;
     this.#show("loading", [["stop", this.#close]]);
     try {
       let next = this.#part(0);
       for (let part = 0, count = 1; part < count; part += 1) {
         const { url, count: parts } = await next;
-        if (this.#life.signal.aborted) return;
+        if (signal.aborted) return;
         if (part === 0) this.#showReading();
         count = parts;
         next = part + 1 < count ? this.#part(part + 1) : undefined;
@@ -288,7 +324,8 @@ class Voice extends HTMLElement {
       this.#audio = new Audio(url);
       this.#audio.onended = resolve;
       this.#audio.onerror = () => reject(new Error("the audio cannot be played"));
-      if (!this.#isPaused) this.#audio.play().catch(reject);
+      // A pause ends the beginning of a playback with an error; it can go on.
+      if (!this.#isPaused) this.#audio.play().catch((error) => aborted(error) || reject(error));
     });
   }
 

@@ -9,13 +9,16 @@ use crate::texts::{Text, error_text, t};
 use crate::ui::node::{Node, element, reactive_nodes};
 use crate::ui::script::load_script;
 use leptos::ev::Custom;
-use leptos::web_sys::CustomEvent;
+use leptos::web_sys::{CustomEvent, Element};
 use serde_json::Value;
+use wasm_bindgen::JsCast;
 use wire::error::UserError;
 
 /// The script with the element `cw-voice`.
 const SCRIPT: &str = "/assets/lazy/voice.js";
-/// The event of the element when nothing is left to do.
+/// The attribute with the id of the chat's block.
+const BLOCK: &str = "block";
+/// The event of the element when nothing is left to do; its detail says whether the composer gets the focus.
 const DONE: &str = "cw-voice-done";
 /// The event with an error of the server, as JSON.
 const FAILED: &str = "cw-voice-failed";
@@ -34,13 +37,24 @@ pub(super) fn reading(session: Session, message: &str) -> AnyView {
     voice_panel(session, Text::ReadAloud, settings)
 }
 
-fn voice_panel(session: Session, title: Text, settings: Vec<(&'static str, String)>) -> AnyView {
+fn voice_panel(session: Session, title: Text, mut settings: Vec<(&'static str, String)>) -> AnyView {
     load_script(SCRIPT);
-    let done = window_event_listener(Custom::<CustomEvent>::new(DONE), move |_: CustomEvent| {
+    settings.push((BLOCK, session.block_id()));
+    let done = window_event_listener(Custom::<CustomEvent>::new(DONE), move |event: CustomEvent| {
+        if !is_of(session, &event) {
+            return;
+        }
         session.composer_error.set(None);
-        close(session);
+        if event.detail().as_bool() == Some(true) {
+            close(session);
+        } else {
+            session.open_form.set(None);
+        }
     });
     let failed = window_event_listener(Custom::<CustomEvent>::new(FAILED), move |event: CustomEvent| {
+        if !is_of(session, &event) {
+            return;
+        }
         let sent = event.detail().as_string().unwrap_or_default();
         session.composer_error.set(server_error(&sent));
     });
@@ -50,6 +64,12 @@ fn voice_panel(session: Session, title: Text, settings: Vec<(&'static str, Strin
     });
     let shown = move || vec![voice_element(&settings)];
     panel(session, t(title), reactive_nodes(shown))
+}
+
+/// Returns whether an event is from the panel of this chat: a page may have several chats.
+fn is_of(session: Session, event: &CustomEvent) -> bool {
+    let from = event.target().and_then(|from| from.dyn_into::<Element>().ok());
+    from.and_then(|from| from.get_attribute(BLOCK)) == Some(session.block_id())
 }
 
 fn voice_element(settings: &[(&'static str, String)]) -> Node {

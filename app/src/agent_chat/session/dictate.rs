@@ -41,7 +41,9 @@ impl Session {
         if self.open_form.with_untracked(|form| *form != Some(OpenForm::Dictation)) {
             return self.open_form.set(Some(OpenForm::Dictation));
         }
-        let first = document().query_selector("cw-voice[data-state=listening] button").ok().flatten();
+        // A page may have several chats.
+        let panel = ["cw-voice[block=\"", &self.block_id(), "\"][data-state=listening] button"].concat();
+        let first = document().query_selector(&panel).ok().flatten();
         if let Some(button) = first.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
             button.click();
         }

@@ -1,18 +1,18 @@
-//! Permits for runs, limited for the process and for each user.
+//! Permits for runs and other costly work of users, limited for the process and for each user.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The permits of the process. A single user can hold only some of them.
-pub(crate) struct RunPermits {
+/// The permits for one kind of work. A single user can hold only some of them.
+pub struct RunPermits {
     all: Arc<Semaphore>,
     /// The number of permits by user; users without a permit are absent.
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// A permit for a run; released when dropped.
-pub(crate) struct RunPermit {
+/// A permit, such as that of a run; released when dropped.
+pub struct RunPermit {
     _of_all: OwnedSemaphorePermit,
     taken: Arc<Mutex<HashMap<String, usize>>>,
     user_id: String,
@@ -20,7 +20,7 @@ pub(crate) struct RunPermit {
 
 /// The reason why there is no permit.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum PermitError {
+pub enum PermitError {
     /// All permits are in use.
     Full,
     /// The user holds the maximum number of permits.
@@ -30,8 +30,8 @@ pub(crate) enum PermitError {
 }
 
 impl RunPermits {
-    /// Creates the permits of the whole process.
-    pub(crate) fn new(most: usize) -> Self {
+    /// Creates as many permits for the whole process.
+    pub fn new(most: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(most)), taken: Arc::default() }
     }
 
@@ -47,7 +47,10 @@ impl RunPermits {
 
     /// Returns a permit for a user, who may hold `most`; with `alone`, only if no other permit is
     /// in use.
-    pub(crate) fn acquire(&self, user_id: &str, most: usize, alone: bool) -> Result<RunPermit, PermitError> {
+    ///
+    /// # Errors
+    /// See [`PermitError`].
+    pub fn acquire(&self, user_id: &str, most: usize, alone: bool) -> Result<RunPermit, PermitError> {
         let of_all = self.all.clone().try_acquire_owned().map_err(|_| PermitError::Full)?;
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if alone && !taken.is_empty() {

@@ -5,7 +5,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::time::sleep;
 
 /// The start of a recording in WebM.
 const RECORDING: &[u8] = b"\x1a\x45\xdf\xa3recording";
@@ -16,6 +18,8 @@ struct SpeechStandIn {
     requests: Arc<Mutex<Vec<String>>>,
     /// The status of the next answers; `None` if they succeed.
     failure: Arc<Mutex<Option<u16>>>,
+    /// How long each answer takes.
+    delay: Arc<Mutex<Duration>>,
 }
 
 impl SpeechStandIn {
@@ -39,6 +43,8 @@ async fn answer(State(service): State<SpeechStandIn>, request: Request<Body>) ->
     let key = parts.headers.get(header::AUTHORIZATION).map_or("no key", |key| key.to_str().unwrap());
     let text = String::from_utf8_lossy(&body);
     service.requests.lock().unwrap().push(format!("{} {key} {text}", parts.uri.path()));
+    let delay = *service.delay.lock().unwrap();
+    sleep(delay).await;
     let failure = *service.failure.lock().unwrap();
     if let Some(status) = failure {
         return (StatusCode::from_u16(status).unwrap(), "the secret of the service").into_response();
@@ -87,6 +93,20 @@ pages: [{{ id: p, auth: public, blocks: [{{ id: chat, type: AgentChat, propertie
         let (status, _, body) = self.call(request).await;
         let body: Value = serde_json::from_str(&body).unwrap();
         if status == 200 { body["text"].as_str().unwrap().to_owned() } else { said(status, &body) }
+    }
+
+    /// Sends a recording, and disconnects when the service has received it.
+    async fn abandon(&self, who: &Caller) {
+        let before = self.service.requests().len();
+        let received = async {
+            while self.service.requests().len() == before {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            said = self.transcribe(who, "agentId=helper", RECORDING) => panic!("{said}"),
+            () = received => {}
+        }
     }
 
     /// Asks for a part of an answer; returns the number of parts and the audio, or the status and the message.
@@ -209,6 +229,35 @@ async fn cost_counts_in_quotas() {
         assert!(said.starts_with(expected), "{expected}: {said}");
     }
     assert_eq!(heard.service.requests().len(), 2);
+}
+
+/// The service may charge for a request whose client has disconnected.
+#[tokio::test(flavor = "multi_thread")]
+async fn abandoned_requests_count_in_quotas() {
+    let heard = Heard::new().await;
+    let poor = caller(("poor", true, &[]));
+    *heard.service.delay.lock().unwrap() = Duration::from_millis(300);
+    heard.abandon(&poor).await;
+    heard.abandon(&poor).await;
+    sleep(Duration::from_secs(2)).await;
+    let said = heard.transcribe(&poor, "agentId=helper", RECORDING).await;
+    assert!(said.starts_with("429"), "{said}");
+    assert_eq!(heard.service.requests().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_of_a_user_at_the_same_time_are_limited() {
+    let heard = Heard::new().await;
+    *heard.service.delay.lock().unwrap() = Duration::from_secs(30);
+    for _ in 0..4 {
+        heard.abandon(&heard.ada).await;
+    }
+    let said = heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await;
+    assert!(said.starts_with("429 4 of your requests for speech are not done yet."), "{said}");
+    assert_eq!(heard.service.requests().len(), 4);
+    *heard.service.delay.lock().unwrap() = Duration::ZERO;
+    let eve = caller(("eve", true, &[]));
+    assert_eq!(heard.transcribe(&eve, "agentId=helper", RECORDING).await, "Hello there.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
