@@ -69,7 +69,7 @@ fn of_line(line: &str) -> Result<Vec<Screen>> {
         Some("admin") => &[Visitor::Admin],
         Some("busy") => &[Visitor::Busy],
         Some("-") => return Ok(Vec::new()),
-        other => bail!("nobody is called {other:?}"),
+        other => bail!("{other:?} is not a kind of user"),
     };
     let screen = |address: &str| visitors.iter().map(move |&visitor| (address.to_owned(), visitor)).collect::<Vec<_>>();
     Ok(words.flat_map(screen).map(|(address, visitor)| Screen { address, visitor }).collect())

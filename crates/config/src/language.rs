@@ -42,7 +42,7 @@ pub struct LoadAttempt {
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
     pub(crate) connections: Vec<ConnectionType>,
-    /// What a config may name.
+    /// The names that a config may use.
     pub(crate) vocabulary: Vocabulary,
 }
 

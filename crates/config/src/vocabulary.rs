@@ -1,4 +1,4 @@
-//! What a config may name: the keys of its schema, and the operators, blocks and types of connections.
+//! The names that a config may use: the keys of its schema, and the operators, blocks and types of connections.
 
 use crate::connection::MODEL_TYPES;
 use operators::Operators;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use wire::page::{AddedBlock, BlockType};
 
-/// What a config may name.
+/// The names that a config may use.
 #[derive(Clone, Debug)]
 pub(crate) struct Vocabulary {
     /// Whether each type of connection that a capability brings has models, by its name.

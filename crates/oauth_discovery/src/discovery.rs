@@ -58,7 +58,7 @@ pub(crate) struct ResourceDocument {
 /// The metadata of an authorization server.
 #[derive(Deserialize)]
 pub(crate) struct ServerDocument {
-    issuer: Option<String>,
+    pub(crate) issuer: Option<String>,
     /// Absent at a server that issues tokens without a user only.
     authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: String,

@@ -13,7 +13,7 @@ pub struct FoundTokenEndpoint {
     pub resource: String,
     /// The scopes that the service asks for.
     pub scopes: Vec<String>,
-    /// The name of the authorization server.
+    /// The name of the authorization server, exactly as its metadata have it: it compares the audience of assertions with it.
     pub issuer: String,
     /// How clients can prove who they are, with the names of metadata; `None` if that is not known.
     auth_methods: Option<Vec<String>>,
@@ -61,7 +61,7 @@ pub async fn find_token_endpoint(
         url: http.address(&found.token_endpoint)?,
         resource: resource.unwrap_or_else(|| server.to_string()),
         scopes: scopes.into_iter().take(MAX_SCOPES).collect(),
-        issuer,
+        issuer: found.issuer.unwrap_or(issuer),
         auth_methods: found.token_endpoint_auth_methods_supported,
     })
 }

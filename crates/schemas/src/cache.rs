@@ -10,23 +10,29 @@ use std::sync::LazyLock;
 
 /// The maximum number of cached schemas.
 const MAX_CACHED: usize = 512;
-/// The maximum size of a cached schema in bytes; the compiled one is several times as large.
+/// The maximum size of a cached schema, in bytes of its texts and in values; the compiled one is several times as large.
 const MAX_BYTES: usize = 16 << 10;
+const MAX_VALUES: usize = 2_000;
 
 /// The maximum number of remembered refusals.
 const MAX_REFUSALS: usize = 4096;
 
 static CACHE: LazyLock<Mutex<HashMap<Value, Schema>>> = LazyLock::new(Mutex::default);
 
+/// Returns whether a schema of this size may be cached.
+fn is_cacheable(size: SchemaSize) -> bool {
+    size.bytes <= MAX_BYTES && size.values <= MAX_VALUES
+}
+
 /// Returns the cached compiled schema, if any.
 pub(crate) fn get(schema: &Value, size: SchemaSize) -> Option<Schema> {
-    if size.bytes <= MAX_BYTES { CACHE.lock().get(schema).cloned() } else { None }
+    if is_cacheable(size) { CACHE.lock().get(schema).cloned() } else { None }
 }
 
 /// Caches a compiled schema, unless it is too large. A full cache is emptied; schemas in use are cached again by the
 /// next runs.
 pub(crate) fn put(schema: &Value, size: SchemaSize, compiled: &Schema) {
-    if size.bytes > MAX_BYTES {
+    if !is_cacheable(size) {
         return;
     }
     let mut kept = CACHE.lock();
@@ -63,4 +69,24 @@ pub(crate) fn put_refusal(key: RefusalKey, error: &SchemaError) {
         kept.clear();
     }
     kept.insert(key, error.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    #[test]
+    fn small_schemas_are_compiled_once() {
+        let check = |schema: Value, is_once: bool| {
+            let compile = || Schema::new(&schema).unwrap();
+            let (first, second) = (compile(), compile());
+            assert_eq!(Arc::ptr_eq(&first.0, &second.0), is_once);
+        };
+        check(json!({ "title": "small" }), true);
+        check(json!({ "title": "x".repeat(MAX_BYTES) }), false);
+        // Numbers are no texts, but take memory, too.
+        check(json!({ "examples": vec![0; MAX_VALUES] }), false);
+    }
 }

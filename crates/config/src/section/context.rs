@@ -10,7 +10,7 @@ use std::path::Path;
 /// The state that sections share while they are checked.
 pub(crate) struct Context<'n, 'r> {
     pub(crate) report: &'r mut Report,
-    /// What a config may name.
+    /// The names that a config may use.
     pub(crate) vocabulary: &'r Vocabulary,
     pub(crate) env: &'r dyn Env,
     /// The whole config.

@@ -9,16 +9,23 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcp::{ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpSettings, McpTransport, TokenEndpoint};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio::net::TcpListener;
-use url::form_urlencoded::byte_serialize;
+use url::form_urlencoded::{byte_serialize, parse};
 
 const SECRET: &str = "secret-canary-1";
 const REFRESH: &str = "refresh-canary-2";
 const TOKEN: &str = "token-canary-3";
+/// A key of the curve P-256 that nothing but this test uses.
+const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgoQTaJibd1v+QbDBZ+40A2Q8Qxv9HUcaI0XjF6+sDjm6h
+RANCAARLGlzCEkTW99ncJkD3xv/UmBCrVlKflL/KrO7wjmVCwKTspfWAztHAyxvOFAaSFmryvP/u46ku2KqhLxEzjcn0
+-----END PRIVATE KEY-----";
 
 /// Received requests: method and path, `Authorization`, body.
 type Asked = Arc<Mutex<Vec<(String, String, String)>>>;
@@ -247,6 +254,23 @@ async fn secrets_are_sent_to_the_issuer_of_the_config_only() {
     assert!([gave, heard].iter().all(|asked| seen(asked).iter().all(|(line, ..)| line.starts_with("GET "))));
     let after = seen(&asked).iter().filter(|(_, sign, _)| !sign.is_empty()).count();
     assert_eq!(before, after, "without a token it is not asked");
+}
+
+/// The issuer of a config is an address, at whose end a slash is added. An authorization server compares the audience with its
+/// own name.
+#[tokio::test]
+async fn assertions_are_for_the_issuer_as_its_metadata_name_it() {
+    let (issuer, gave) = authorization_server(&["private_key_jwt"]).await;
+    let (server, _) = server_of(&issuer).await;
+    let mut settings = settings_with(&server, TokenEndpoint::Issuer(issuer.parse().unwrap()), None, None);
+    let McpTransport::Http(http) = &mut settings.transport else { panic!() };
+    http.oauth.as_mut().unwrap().proof = ClientProof::PrivateKey(PRIVATE_KEY.into());
+    assert_eq!(called(settings).await, "done");
+    let (_, sign, body) = seen(&gave).pop().unwrap();
+    assert_eq!(sign, "");
+    let (_, assertion) = parse(body.as_bytes()).find(|(name, _)| name == "client_assertion").unwrap();
+    let claims = URL_SAFE_NO_PAD.decode(assertion.split('.').nth(1).unwrap()).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&claims).unwrap()["aud"], issuer);
 }
 
 #[tokio::test]

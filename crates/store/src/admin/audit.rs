@@ -44,13 +44,15 @@ const COLUMNS: &str = "
     FROM audit WHERE true";
 
 /// The users with this id or name who have rows: users of this server, or external users with API keys. They are found
-/// first, so that the rows of one user are read in the order of an index.
+/// first, so that the rows of one user are read in the order of an index. They are parameters of the next statement, so
+/// there is a limit, which is far above the number of users with one name.
 const OF_USER: &str = "
     SELECT named.id FROM (
         SELECT CAST($1 AS TEXT) AS id
         UNION SELECT id FROM users WHERE name_key = $2
         UNION SELECT user_id FROM outside_keys WHERE lower(user_name) = $2
-    ) AS named WHERE EXISTS (SELECT 1 FROM audit a WHERE a.user_id = named.id)";
+    ) AS named WHERE EXISTS (SELECT 1 FROM audit a WHERE a.user_id = named.id)
+    LIMIT 1000";
 
 const NAMES: Sql = Sql::pair(
     "SELECT id, name FROM users WHERE id IN (SELECT value FROM json_each($1))

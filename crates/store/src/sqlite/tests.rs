@@ -43,12 +43,13 @@ fn insert(
 /// Does the same, may be done again, and counts how often it was.
 fn insert_repeatably(
     id: String,
+    size: usize,
     fail: bool,
     runs: Arc<AtomicUsize>,
 ) -> impl for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
     move |db| {
         runs.fetch_add(1, Ordering::Relaxed);
-        insert(id.clone(), 1, fail)(db)
+        insert(id.clone(), size, fail)(db)
     }
 }
 
@@ -120,7 +121,7 @@ async fn failed_repeatable_job_loses_only_its_own_changes() {
         let writes = kinds.char_indices().map(|(number, kind)| {
             let (id, fail) = (format!("j{number}"), kind.is_uppercase());
             if kind.eq_ignore_ascii_case(&'r') {
-                database.writer.run_repeatable(insert_repeatably(id, fail, count.clone())).boxed()
+                database.writer.run_repeatable(insert_repeatably(id, 1, fail, count.clone())).boxed()
             } else {
                 database.writer.run(insert(id, 1, fail)).boxed()
             }
@@ -169,10 +170,10 @@ async fn failed_commit_fails_the_whole_group() {
 }
 
 /// Wherever the disk becomes full: unsaved writes are not acknowledged, reading works, the file is
-/// intact, and writing works again when there is space.
+/// intact, and writing works again when there is space. The same holds for writes that may run again.
 #[tokio::test]
 async fn full_disk_loses_no_acknowledged_write() {
-    for spare in 0..12 {
+    for (spare, is_repeatable) in (0..12).flat_map(|spare| [(spare, false), (spare, true)]) {
         let (database, _folder) = database().await;
         let pages: u32 = scalar(&database, "SELECT CAST(page_count AS TEXT) FROM pragma_page_count".to_owned())
             .await
@@ -181,7 +182,14 @@ async fn full_disk_loses_no_acknowledged_write() {
         set_max_pages(&database, pages + spare).await;
         let mut stored = Vec::new();
         for round in 0..6 {
-            let writes = (0..4).map(|number| database.writer.run(insert(format!("c{round}{number}"), 1500, false)));
+            let writes = (0..4).map(|number| {
+                let id = format!("c{round}{number}");
+                if is_repeatable {
+                    database.writer.run_repeatable(insert_repeatably(id, 1500, false, Arc::default())).boxed()
+                } else {
+                    database.writer.run(insert(id, 1500, false)).boxed()
+                }
+            });
             for (number, result) in group(&database, writes).await.into_iter().enumerate() {
                 match result {
                     Ok(()) => stored.push(format!("c{round}{number}")),

@@ -54,6 +54,41 @@ async fn interrupted_write_is_reported_as_failed() {
     assert_eq!(begin(&store, "c", "m", None, 1).await, 1);
 }
 
+/// A statement that fails aborts the transaction of a group of PostgreSQL, so that the other writes of the group run again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failed_write_of_a_group_loses_only_its_own_changes() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let store = Store::open(&url).await.unwrap();
+    begin(&store, "c0", "m0", None, 1).await;
+    let (mut holder, mut outsider) = (OutsideConnection::connect(&url).await, OutsideConnection::connect(&url).await);
+    holder.execute("BEGIN; LOCK TABLE conversations").await;
+    let write = |conversation: &'static str, key: &'static str| {
+        let store = store.clone();
+        tokio::spawn(async move { store.begin_run("ada", submission(conversation, key, None, 1)).await })
+    };
+    let first = write("c1", "m1");
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'relation' AND datname = current_database()";
+    while outsider.number(waiting).await == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // The run of `m0` has been stored before.
+    let group = [("c2", "m2"), ("c3", "m0"), ("c4", "m4")];
+    let writes = group.map(|(conversation, key)| write(conversation, key));
+    while store.queued_writes() < group.len() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    holder.execute("ROLLBACK").await;
+    assert_eq!(first.await.unwrap(), Ok(BeginRunOutcome::Started { epoch: 1 }));
+    for ((conversation, key), write) in group.into_iter().zip(writes) {
+        let is_new = key != "m0";
+        let used = Err(StoreError::Invalid("the id is already in use"));
+        let expected = if is_new { Ok(BeginRunOutcome::Started { epoch: 1 }) } else { used };
+        assert_eq!(write.await.unwrap(), expected, "{conversation}");
+        assert_eq!(store.conversation("ada", conversation).await.unwrap().is_some(), is_new, "{conversation}");
+    }
+}
+
 /// If the reply to a commit is lost, the store finds out that the commit succeeded and reports
 /// success.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -22,6 +22,10 @@ fn token_endpoint_is_known_in_one_way() {
     check("http://x.org", "", plain);
     check("https://x.org", ", issuer: 'http://id.org'", plain);
     check("https://x.org", ", issuer: nowhere", "this is not a web address");
+    let private = "this address is of this machine or a private network, so it would not be reached";
+    check("https://x.org", ", issuer: 'http://localhost:9'", private);
+    check("https://x.org", ", tokenUrl: 'https://10.0.0.1/token'", private);
+    check("http://10.0.0.1", ", issuer: 'http://localhost:9'", "accepted");
     let both = ", issuer: 'https://id.org', tokenUrl: 'https://id.org/token'";
     check("https://x.org", both, "`tokenUrl` says where tokens are issued, so the issuer is not asked");
 }

@@ -90,16 +90,16 @@ fn oauth(
         (Some(setting), None) => {
             let text = setting.resolve(place("tokenUrl"), &of("tokenUrl"), context)?;
             let token_url = parse_url(text.expose_secret(), place("tokenUrl"), context)?;
-            check_encrypted(&token_url, allow_private, place("tokenUrl"), context)?;
+            check_token_address(&token_url, allow_private, place("tokenUrl"), context)?;
             TokenEndpoint::Url(token_url)
         }
         (None, Some(Text(issuer))) => {
             let issuer = parse_url(&issuer, place("issuer"), context)?;
-            check_encrypted(&issuer, allow_private, place("issuer"), context)?;
+            check_token_address(&issuer, allow_private, place("issuer"), context)?;
             TokenEndpoint::Issuer(issuer)
         }
         (None, None) => {
-            check_encrypted(url, allow_private, node.span_at(&[PathStep::Key("oauth")]), context)?;
+            check_token_address(url, allow_private, node.span_at(&[PathStep::Key("oauth")]), context)?;
             TokenEndpoint::Discovered
         }
     };
@@ -142,14 +142,22 @@ fn check_pem(key: &SecretString, at: Span, context: &mut Context<'_, '_>) -> Opt
     None
 }
 
-/// Checks an address to which the secret is sent, or which says where it is sent.
-fn check_encrypted(url: &Url, allow_private: bool, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
-    if url.scheme() != "http" || allow_private || is_private(url) {
-        return Some(());
-    }
-    let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-    let message = "the secret would be sent over `http://`, where others can read it";
-    context.report.error(at, message, Some(help));
+/// Checks an address to which the secret is sent, or which says where it is sent. Private addresses are reached only if the
+/// server's own may be.
+fn check_token_address(url: &Url, allow_private: bool, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
+    let (message, help) = match url.scheme() {
+        _ if allow_private => return Some(()),
+        _ if is_private(url) => (
+            "this address is of this machine or a private network, so it would not be reached",
+            "write `allowPrivate: true` at the server, or a public address",
+        ),
+        "http" => (
+            "the secret would be sent over `http://`, where others can read it",
+            "write `https://`, or `allowPrivate: true` for a server of your own network",
+        ),
+        _ => return Some(()),
+    };
+    context.report.error(at, message, Some(help.to_owned()));
     None
 }
 
