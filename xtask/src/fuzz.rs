@@ -35,6 +35,7 @@ const TARGETS: &[&str] = &[
     "extraction",
     "skills",
     "skill_archives",
+    "workspace_archives",
     "workspace_paths",
     "evaluations",
     "openai_requests",

@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+// The shell is a large dependency, of which the fuzz target needs nothing else.
+#[cfg(all(feature = "fuzz", not(feature = "shell")))]
+#[path = "shell/container/archive.rs"]
+mod archive;
 mod capability;
 mod path;
 mod results;
@@ -37,4 +41,11 @@ pub fn fuzz_path(written: &str) {
         assert_eq!(path::WorkspacePath::parse(path.as_str()).as_ref(), Ok(&path));
         assert!(path.is_tree() || path::TREES.iter().any(|tree| path.is_below(tree)));
     }
+}
+
+/// Reads archives of containers, for fuzzing: one of any bytes, and one of entries, each with its kind, its size if it is not
+/// that of the content, its path, and its content.
+#[cfg(all(feature = "fuzz", not(feature = "shell")))]
+pub fn fuzz_archive(bytes: &[u8], entries: &[(u8, Option<u64>, &str, &[u8])]) {
+    archive::fuzz(bytes, entries);
 }

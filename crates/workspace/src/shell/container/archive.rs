@@ -5,10 +5,15 @@ use crate::section::WorkspaceLimits;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use tar::{Archive, Builder, EntryType, Header};
+use tar::{Archive, Builder, EntryType, Header, PaxExtensions};
 
-/// The most names of what cannot be stored.
+/// The most names of what cannot be stored, and the characters of each that are shown.
 const MAX_LEFT_OUT: usize = 20;
+const MAX_SHOWN: usize = 200;
+/// The longest path of an entry in bytes. Linux knows no longer ones.
+const MAX_LONG_PATH: u64 = 4096;
+/// The most bytes of the header of the format pax before an entry.
+const MAX_PAX: u64 = 64 << 10;
 /// The files and folders that a call makes beside the files that the conversation may have.
 pub(super) const MAX_NEW_NODES: u64 = 20_000;
 
@@ -65,14 +70,29 @@ impl From<io::Error> for Stop {
 
 impl Unpacked {
     fn read(&mut self, archive: &[u8], limits: &WorkspaceLimits) -> Result<(), Stop> {
-        let (mut nodes, mut bytes) = (0, 0);
-        for entry in Archive::new(archive).entries()? {
-            let entry = entry?;
+        let (mut nodes, mut bytes, mut long_path) = (0, 0, None);
+        // Otherwise, the library reads names of any length and the holes of sparse files into memory by itself.
+        for entry in Archive::new(archive).entries()?.raw(true) {
+            let mut entry = entry?;
+            match entry.header().entry_type() {
+                EntryType::GNULongName => {
+                    long_path = Some(until_zero(read_whole(&mut entry, MAX_LONG_PATH)?));
+                    continue;
+                }
+                EntryType::XHeader => {
+                    long_path = pax_path(&read_whole(&mut entry, MAX_PAX)?).or(long_path);
+                    continue;
+                }
+                // Nobody reads where links lead, or what holds for all entries.
+                EntryType::GNULongLink | EntryType::XGlobalHeader => continue,
+                EntryType::GNUSparse => return Err(Stop::Damaged(io::Error::other("it has a sparse file"))),
+                _ => {}
+            }
             nodes += 1;
             if nodes > limits.files.saturating_add(MAX_NEW_NODES) {
                 return Err(Stop::Refused("there are too many files and folders".to_owned()));
             }
-            let path = match String::from_utf8(entry.path_bytes().into_owned()) {
+            let path = match String::from_utf8(long_path.take().unwrap_or_else(|| entry.path_bytes().into_owned())) {
                 Ok(path) => format!("/{}", path.trim_end_matches('/')),
                 Err(error) => {
                     let path = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -121,11 +141,34 @@ impl Unpacked {
     fn leave_out(&mut self, path: &str, reason: &str) {
         if self.left_out.len() < MAX_LEFT_OUT {
             // The name may have any characters.
-            self.left_out.push(format!("{path:?}: {reason}"));
+            let shown: String = path.chars().take(MAX_SHOWN).collect();
+            self.left_out.push(format!("{shown:?}: {reason}"));
         } else if self.left_out.len() == MAX_LEFT_OUT {
             self.left_out.push("and more".to_owned());
         }
     }
+}
+
+/// Reads an entry that describes the next one.
+fn read_whole(entry: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    entry.take(most + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > most {
+        return Err(io::Error::other("the description of an entry is too large"));
+    }
+    Ok(content)
+}
+
+fn until_zero(mut path: Vec<u8>) -> Vec<u8> {
+    let length = path.iter().position(|byte| *byte == 0).unwrap_or(path.len());
+    path.truncate(length);
+    path
+}
+
+/// Returns the path in a header of the format pax.
+fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
+    let mut records = PaxExtensions::new(header).filter_map(Result::ok);
+    records.find(|record| record.key_bytes() == b"path").map(|record| record.value_bytes().to_vec())
 }
 
 fn what(kind: EntryType) -> &'static str {
@@ -133,6 +176,55 @@ fn what(kind: EntryType) -> &'static str {
         EntryType::Symlink | EntryType::Link => "it is a link",
         EntryType::Fifo => "it is a pipe",
         _ => "it is no file",
+    }
+}
+
+/// An entry with any kind, size and path, for fuzzing and tests.
+#[cfg(any(test, all(feature = "fuzz", not(feature = "shell"))))]
+pub(crate) type AnyEntry<'e> = (u8, Option<u64>, &'e str, &'e [u8]);
+
+/// Returns an archive of entries whose checksums are right. A size that is given need not be that of the content.
+#[cfg(any(test, all(feature = "fuzz", not(feature = "shell"))))]
+fn any_archive(entries: &[AnyEntry<'_>]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (kind, size, path, content) in entries {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::new(*kind));
+        header.set_size(size.unwrap_or(content.len() as u64));
+        let length = path.len().min(100);
+        header.as_mut_bytes()[..length].copy_from_slice(&path.as_bytes()[..length]);
+        header.set_cksum();
+        archive.extend_from_slice(header.as_bytes());
+        archive.extend_from_slice(content);
+        archive.resize(archive.len().next_multiple_of(512), 0);
+    }
+    archive
+}
+
+/// Checks that nothing exceeds the limits.
+#[cfg(any(test, all(feature = "fuzz", not(feature = "shell"))))]
+fn assert_bounded(unpacked: &Unpacked, limits: &WorkspaceLimits) {
+    let Unpacked { files, left_out, .. } = unpacked;
+    assert!(files.len() as u64 <= limits.files);
+    assert!(files.values().all(|content| content.len() as u64 <= limits.file_bytes));
+    assert!(left_out.len() <= MAX_LEFT_OUT + 1 && left_out.iter().all(|reason| reason.len() < 4_000));
+    for path in files.keys() {
+        let parsed = WorkspacePath::parse_file(path);
+        assert!(parsed.is_ok_and(|parsed| parsed.as_str() == path && !parsed.is_below(UPLOADS)), "{path:?}");
+    }
+}
+
+/// Reads archives of any bytes and of any entries, and one that was packed here, for fuzzing.
+#[cfg(all(feature = "fuzz", not(feature = "shell")))]
+pub(crate) fn fuzz(bytes: &[u8], entries: &[AnyEntry<'_>]) {
+    let limits = WorkspaceLimits { file_bytes: 1_000, bytes: 2_000, files: 3, ..WorkspaceLimits::default() };
+    for archive in [bytes, &any_archive(entries)[..]] {
+        assert_bounded(&unpack(archive, &limits), &limits);
+    }
+    if let Ok(mut archive) = packed("/workspace/a", bytes, 0) {
+        archive.extend_from_slice(&END);
+        let unpacked = unpack(&archive, &WorkspaceLimits::default());
+        assert_eq!(unpacked.files.get("/workspace/a").map(|content| &content[..]), Some(bytes));
     }
 }
 
@@ -188,7 +280,47 @@ mod tests {
         check(&many, r#"["/workspace/a", "/workspace/b"] [] a conversation may have 2 files"#);
     }
 
+    fn any_entry() -> impl Strategy<Value = (u8, Option<u64>, String, Vec<u8>)> {
+        let kind = prop::sample::select(b"0123567LKxgS".to_vec());
+        let content = prop::collection::vec(any::<u8>(), 0..1_500);
+        (kind, prop::option::of(any::<u64>()), "(workspace|outputs|uploads|etc)/[a-c./]{0,5}", content)
+    }
+
+    #[test]
+    fn descriptions_of_entries_are_bounded() {
+        let limits = WorkspaceLimits::default();
+        let check = |entries: &[AnyEntry<'_>], expected: &str| {
+            let Unpacked { files, left_out, refused } = unpack(&any_archive(entries), &limits);
+            let files: Vec<_> = files.keys().map(String::as_str).collect();
+            assert_eq!(format!("{files:?} {left_out:?} {}", refused.unwrap_or_default()), expected);
+        };
+        let file = (b'0', None, "workspace/a", &b"x"[..]);
+        check(&[(b'L', None, "", b"workspace/b\0"), file], r#"["/workspace/b"] [] "#);
+        check(&[(b'x', None, "", b"20 path=workspace/c\n"), file], r#"["/workspace/c"] [] "#);
+        // It holds for the next entry only.
+        check(&[(b'L', None, "", b"workspace/b"), file, file], r#"["/workspace/a", "/workspace/b"] [] "#);
+        // The size in the header of the format pax is not read: it would hide an entry in the content of another one.
+        check(&[(b'x', None, "", b"9 size=0\n"), file], r#"["/workspace/a"] [] "#);
+        check(&[(b'K', None, "", b"/etc/passwd"), (b'g', None, "", b"x"), file], r#"["/workspace/a"] [] "#);
+        let damaged = "[] [] its files could not be read";
+        check(&[(b'L', None, "", &[b'a'; 5_000]), file], damaged);
+        check(&[(b'x', None, "", &[b'a'; 70_000]), file], damaged);
+        check(&[(b'S', None, "workspace/s", b"")], damaged);
+        check(&[(b'L', Some(u64::MAX), "", b"")], damaged);
+        let long = "n".repeat(3_000);
+        let left_out = format!("[] [\"\\\"/{}\\\": a path has at most 400 bytes\"] ", "n".repeat(MAX_SHOWN - 1));
+        check(&[(b'L', None, "", long.as_bytes()), file], &left_out);
+    }
+
     proptest! {
+        #[test]
+        fn any_entries_are_bounded(entries in prop::collection::vec(any_entry(), 0..8)) {
+            let limits = WorkspaceLimits { file_bytes: 1_000, bytes: 2_000, files: 3, ..WorkspaceLimits::default() };
+            let entries: Vec<AnyEntry<'_>> =
+                entries.iter().map(|(kind, size, path, content)| (*kind, *size, path.as_str(), &content[..])).collect();
+            assert_bounded(&unpack(&any_archive(&entries), &limits), &limits);
+        }
+
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             let _ = unpack(&bytes, &WorkspaceLimits::default());

@@ -1,7 +1,7 @@
 //! The command lines of Podman and Docker, which take the same arguments.
 
 use crate::path::{OUTPUTS, UPLOADS, WORKSPACE};
-use crate::section::{ContainerKey, ShellSettings, WorkspaceLimits};
+use crate::section::{ContainerEngine, ContainerKey, ShellSettings, WorkspaceLimits};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -17,6 +17,8 @@ const FIRST_USER: &str = "0:0";
 const FIRST_PROCESS: &str = "chmod 1777 /workspace /outputs /tmp && chmod 755 /uploads /script && echo ready && cat; :";
 /// Beside those of scripts: the first process and its child, and those that copy files.
 const OWN_PROCESSES: u64 = 8;
+/// The threads of gVisor for a process of a container: about eight, and 55 for its kernel. They count as processes of the container.
+const GVISOR_THREADS: u64 = 10;
 /// The folder of the script, which has nothing else.
 pub(super) const SCRIPT: &str = "/script";
 /// Files take whole pages of memory.
@@ -86,9 +88,14 @@ pub(super) fn start(key: &ContainerKey, settings: &ShellSettings, limits: &Works
     command.args(["--name", name, "--label", "chatwright=shell", "--user", FIRST_USER]);
     // The same sum with swap is none.
     command.args(["--memory", &memory, "--memory-swap", &memory, "--cpus", &key.cpus.to_string()]);
-    command.arg("--pids-limit").arg((settings.most_processes() + OWN_PROCESSES).to_string());
+    command.arg("--pids-limit").arg(most_tasks(key, settings).to_string());
     if let Some(runtime) = &key.runtime {
         command.args(["--runtime", runtime]);
+    }
+    if is_gvisor(key) && key.engine == ContainerEngine::Podman {
+        // Otherwise it looks for interfaces to take over, and may take the network of the container for that of the machine. Docker
+        // takes such flags from its own settings only.
+        command.args(["--runtime-flag", "network=none"]);
     }
     let tree = limits.bytes.saturating_add(limits.files * PAGE);
     for (folder, bytes, mode) in [
@@ -103,6 +110,18 @@ pub(super) fn start(key: &ContainerKey, settings: &ShellSettings, limits: &Works
     command.args(SCRIPT_ENVIRONMENT.iter().flat_map(|(name, value)| ["--env".to_owned(), format!("{name}={value}")]));
     command.args(["--entrypoint", "/bin/sh", &key.image, "-c", FIRST_PROCESS]);
     command
+}
+
+/// Returns the most processes and threads of a container, as the kernel of the machine counts them.
+fn most_tasks(key: &ContainerKey, settings: &ShellSettings) -> u64 {
+    let processes = settings.most_processes() + OWN_PROCESSES;
+    if is_gvisor(key) { processes * GVISOR_THREADS } else { processes }
+}
+
+/// Returns whether the runtime is gVisor, by the name of its program.
+pub(super) fn is_gvisor(key: &ContainerKey) -> bool {
+    let program = key.runtime.as_deref().and_then(|runtime| Path::new(runtime).file_name());
+    program.is_some_and(|name| name.to_string_lossy().starts_with("runsc"))
 }
 
 /// Returns the command that runs a program in a container.
@@ -167,6 +186,24 @@ pub(super) fn is_installed(key: &ContainerKey) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn containers_of_gvisor_have_room_for_its_threads() {
+        let check = |engine: ContainerEngine, runtime: Option<&str>, most: &str, is_told: bool| {
+            let (image, runtime) = ("i".to_owned(), runtime.map(str::to_owned));
+            let key = ContainerKey { image, engine, runtime, cpus: 1 };
+            let settings = ShellSettings { processes: Some(24), ..ShellSettings::default() };
+            let command = start(&key, &settings, &WorkspaceLimits::default(), "n");
+            let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+            let has = |pair: [&str; 2]| arguments.windows(2).any(|two| two == pair);
+            assert!(has(["--pids-limit", most]), "{arguments:?}");
+            assert_eq!(has(["--runtime-flag", "network=none"]), is_told, "{arguments:?}");
+        };
+        check(ContainerEngine::Podman, None, "32", false);
+        check(ContainerEngine::Podman, Some("crun"), "32", false);
+        check(ContainerEngine::Podman, Some("/usr/bin/runsc"), "320", true);
+        check(ContainerEngine::Docker, Some("runsc"), "320", false);
+    }
 
     #[test]
     fn containers_of_ended_processes_are_left_behind() {

@@ -48,7 +48,9 @@ const UNPACK_READ_ONLY: &str = "rm -rf /uploads/* /uploads/.[!.]* /uploads/..?*;
 /// Ends what still runs, and packs the files.
 const PACK: &str = "kill -9 -1 2>/dev/null; cd / || exit 9; for d in workspace outputs; do \
      chmod -R u+rX $d/* $d/.[!.]* $d/..?* 2>/dev/null; done; exec tar -c -f - workspace outputs";
-const RUN: &str = "[ -x /bin/bash ] && exec /bin/bash /script/run; exec /bin/sh /script/run";
+/// If memory is short, the kernel ends a process of the script. Otherwise it would choose by size only, and when the largest one has not
+/// given its memory back yet, end the first process of the container.
+const RUN: &str = "{ echo 1000 > /proc/self/oom_score_adj; } 2>/dev/null; [ -x /bin/bash ] && exec /bin/bash /script/run; exec /bin/sh /script/run";
 
 /// The containers of a server.
 #[derive(Default)]
@@ -240,7 +242,8 @@ impl Container {
         let status = child.wait().await.map_err(|error| unavailable(error.to_string()))?;
         if !status.success() {
             tracing::debug!(errors, "the files of a container cannot be read");
-            let reason = "its files cannot be read, for example because it has started too many processes";
+            let reason =
+                "its files cannot be read, for example because it used too much memory or started too many processes";
             return Err(ShellError::Ended(reason.to_owned()));
         }
         let unpacked = tokio::task::spawn_blocking(move || unpack(&archive, &limits)).await;

@@ -3,7 +3,8 @@
 use super::engine::{RunAs, engine, execute, is_installed, is_left_behind, kill, new_name, start};
 use crate::section::{ContainerKey, ShellSettings, WorkspaceLimits};
 use std::io::{self, Read};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// The most time for a command of an engine.
@@ -38,7 +39,7 @@ pub(crate) fn probe(key: &ContainerKey, settings: &ShellSettings) -> Result<(), 
     }
     let name = new_name();
     let started = start(key, settings, &WorkspaceLimits::default(), &name);
-    let worked = hold(started, || ask(&mut execute(key, &name, RunAs::Script, &["/bin/sh", "-c", SCRIPT])));
+    let worked = hold(started, MAX_TIME, || ask(&mut execute(key, &name, RunAs::Script, &["/bin/sh", "-c", SCRIPT])));
     kill(key, &name);
     match worked {
         Ok(output) if output == "works" => Ok(()),
@@ -48,21 +49,49 @@ pub(crate) fn probe(key: &ContainerKey, settings: &ShellSettings) -> Result<(), 
 }
 
 /// Starts a container and does something while it runs.
-fn hold(mut start: Command, during: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+fn hold(mut start: Command, most: Duration, during: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
     let started = start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = started.map_err(|error| error.to_string())?;
-    let mut ready = [0; 6];
-    // The client ends if the container does not start.
-    let is_ready = child.stdout.as_mut().is_some_and(|output| output.read_exact(&mut ready).is_ok());
-    let done = if is_ready && ready == *b"ready\n" { during() } else { Err("it does not start".to_owned()) };
+    let ready = wait_until_ready(child.stdout.take(), most);
+    let is_ready = ready.is_ok();
+    let done = match ready {
+        Ok(output) => {
+            child.stdout = Some(output);
+            during()
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            let _ = child.kill();
+            Err("it does not start in time".to_owned())
+        }
+        // The client ends if the container does not start.
+        Err(RecvTimeoutError::Disconnected) => Err("it does not start".to_owned()),
+    };
     // The end of its input ends the container.
     drop(child.stdin.take());
     match (done, wait(child)) {
-        (Err(reason), Ok(output)) if !is_ready => {
+        (Err(reason), Ok(output)) if !is_ready && !output.stderr.is_empty() => {
             Err(format!("{reason}: {}", String::from_utf8_lossy(&output.stderr).trim()))
         }
         (done, _) => done,
     }
+}
+
+/// Waits until a container says that it has started. The client of Docker hangs if the runtime ends while it starts.
+fn wait_until_ready(output: Option<ChildStdout>, most: Duration) -> Result<ChildStdout, RecvTimeoutError> {
+    let (sender, receiver) = mpsc::channel();
+    let reads = move || {
+        let mut ready = [0; 6];
+        if let Some(mut output) = output
+            && output.read_exact(&mut ready).is_ok()
+            && ready == *b"ready\n"
+        {
+            let _ = sender.send(output);
+        }
+    };
+    // The thread ends with the client.
+    let thread = std::thread::Builder::new().name("container-start".to_owned()).spawn(reads);
+    thread.map_err(|_| RecvTimeoutError::Disconnected)?;
+    receiver.recv_timeout(most)
 }
 
 /// Removes the containers of servers of this machine that were killed. Each ends with its server; this is for those of which the
@@ -110,4 +139,23 @@ fn wait(mut child: Child) -> io::Result<Output> {
         errors.take(MAX_ANSWER).read_to_end(&mut stderr)?;
     }
     Ok(Output { status, stdout, stderr })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_does_not_answer_is_ended() {
+        let check = |script: &str, expected: Result<&str, &str>| {
+            let mut client = Command::new("sh");
+            client.args(["-c", script]);
+            let held = hold(client, Duration::from_secs(5), || Ok("works".to_owned()));
+            assert_eq!(held.as_deref().map_err(String::as_str), expected, "{script}");
+        };
+        check("echo ready; exec cat", Ok("works"));
+        check("exec sleep 60", Err("it does not start in time"));
+        check("echo no such image >&2; exit 125", Err("it does not start: no such image"));
+        check("exit 1", Err("it does not start"));
+    }
 }

@@ -1,5 +1,6 @@
-//! Scripts in containers. They are skipped, and say so, where there is no Podman.
+//! Scripts in containers. They are skipped, and say so, where there is no Podman, or the engine that the environment names.
 
+use super::engine::is_gvisor;
 use super::probe::probe;
 use crate::section::{ContainerKey, ShellSettings};
 use crate::shell::escape_tests::control;
@@ -11,7 +12,8 @@ use futures::FutureExt;
 use serde_json::json;
 use std::fs;
 use std::io::Write;
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -19,8 +21,12 @@ use tar::{Builder, EntryType, Header};
 
 /// An image for the tests, instead of the one that they make of a Busybox that is linked statically.
 const IMAGE: &str = "CHATWRIGHT_TEST_IMAGE";
+/// Another engine (`docker`), and a runtime of it, such as `runsc`.
+const ENGINE: &str = "CHATWRIGHT_TEST_ENGINE";
+const RUNTIME: &str = "CHATWRIGHT_TEST_RUNTIME";
 /// Tells the process that is killed what its script does.
 const SCRIPT: &str = "CHATWRIGHT_TEST_CONTAINER_SCRIPT";
+/// It is made once on a machine, so a change of the programs needs another name.
 const OWN_IMAGE: &str = "localhost/chatwright-test:1";
 const PROGRAMS: &str = "sh cat ls tar chmod rm id grep touch sleep kill head tr wc seq find ps mkdir ln mkfifo echo mount unshare chroot \
      nc sync env cp mv";
@@ -30,8 +36,15 @@ static TEST_IMAGE: LazyLock<Result<String, String>> = LazyLock::new(|| match std
     Err(_) => make_image().map(|()| OWN_IMAGE.to_owned()),
 });
 
-/// Makes an image of the Busybox of this machine.
+static TEST_ENGINE: LazyLock<String> = LazyLock::new(|| std::env::var(ENGINE).unwrap_or_else(|_| "podman".to_owned()));
+
+/// Makes an image of the Busybox of this machine, unless it is there.
 fn make_image() -> Result<(), String> {
+    let mut inspect = Command::new(&*TEST_ENGINE);
+    inspect.args(["image", "inspect", OWN_IMAGE]).stdout(Stdio::null()).stderr(Stdio::null());
+    if inspect.status().map_err(|_| format!("`{}` is not installed", *TEST_ENGINE))?.success() {
+        return Ok(());
+    }
     let busybox = fs::read("/bin/busybox").map_err(|_| "Busybox is not installed".to_owned())?;
     let mut image = Builder::new(Vec::new());
     let mut header = Header::new_gnu();
@@ -45,11 +58,11 @@ fn make_image() -> Result<(), String> {
         image.append_link(&mut header, format!("bin/{program}"), "busybox").unwrap();
     }
     let image = image.into_inner().unwrap();
-    let mut import = Command::new("podman");
+    let mut import = Command::new(&*TEST_ENGINE);
     import.args(["import", "-", OWN_IMAGE]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut import = import.spawn().map_err(|_| "Podman is not installed".to_owned())?;
+    let mut import = import.spawn().map_err(|error| error.to_string())?;
     import.stdin.take().unwrap().write_all(&image).unwrap();
-    import.wait().unwrap().success().then_some(()).ok_or_else(|| "Podman imports no image".to_owned())
+    import.wait().unwrap().success().then_some(()).ok_or_else(|| "no image can be imported".to_owned())
 }
 
 /// A house of Ada, and what scripts do in it.
@@ -73,7 +86,11 @@ impl Cell {
         };
         let limits = json!({ "fileBytes": 100_000, "bytes": 200_000, "files": 20 });
         let shell = json!({ "level": "container", "timeoutSeconds": 20, "memoryBytes": 64 << 20, "processes": 24 });
-        let settings = json!({ "shell": shell, "container": { "image": image }, "limits": limits });
+        let mut container = json!({ "image": image, "engine": *TEST_ENGINE });
+        if let Ok(runtime) = std::env::var(RUNTIME) {
+            container["runtime"] = json!(runtime);
+        }
+        let settings = json!({ "shell": shell, "container": container, "limits": limits });
         let house = houses(settings).await.remove(0);
         let (settings, key) = (house.settings.shell.settings().unwrap(), house.settings.container.clone().unwrap());
         assert_eq!(probe(&key, &settings), Ok(()));
@@ -98,7 +115,7 @@ impl Cell {
 
 /// Returns the containers of a process, which run or are being removed.
 fn containers_of(process: u32) -> Vec<String> {
-    let mut list = Command::new("podman");
+    let mut list = Command::new(&*TEST_ENGINE);
     let output = list.args(["ps", "--all", "--filter", "label=chatwright=shell", "--format", "{{.Names}}"]).output();
     let names = String::from_utf8(output.unwrap().stdout).unwrap();
     let of_process = |name: &&str| name.split('-').rev().nth(2) == Some(&process.to_string());
@@ -113,8 +130,11 @@ fn own_containers() -> usize {
 async fn a_machine_without_the_image_is_told_what_to_do() {
     let Some(cell) = Cell::new().await else { return };
     let key = ContainerKey { image: "localhost/of-nobody:1".to_owned(), ..(*cell.key).clone() };
-    let expected = "the image `localhost/of-nobody:1` is not on this machine: run `podman pull localhost/of-nobody:1`";
-    assert_eq!(probe(&key, &cell.settings), Err(expected.to_owned()));
+    let expected = format!(
+        "the image `localhost/of-nobody:1` is not on this machine: run `{} pull localhost/of-nobody:1`",
+        *TEST_ENGINE
+    );
+    assert_eq!(probe(&key, &cell.settings), Err(expected));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,21 +193,14 @@ async fn nothing_outside_is_reached() {
     }
     let script = format!("kill -0 {server} && echo reached");
     assert_eq!((control(&script).as_str(), cell.run(&script).await.contains("reached")), ("reached\n", false));
-    // The network.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    control(&format!("exec 3<>/dev/tcp/127.0.0.1/{port}"));
-    assert!(listener.accept().is_ok(), "this attempt is no real one");
-    cell.run(&format!("echo hi | nc -w 1 127.0.0.1 {port}")).await;
-    assert!(listener.accept().is_err());
-    assert_eq!(cell.run("ls /sys/class/net").await, "lo\n");
     // What it may not change, and rights that it does not get.
     let paths = ["/etc/x", "/bin/x", "/x", "/script/run", "/uploads/x", "/proc/sys/kernel/hostname", "/sys/x"];
     let script = paths.map(|path| format!("(echo x > {path}) 2>/dev/null || echo refused {path}\n")).concat();
     assert_eq!(cell.run(&script).await, paths.map(|path| format!("refused {path}\n")).concat());
     let rights = cell.run("grep -E '^(Cap|NoNewPrivs|Uid)' /proc/self/status | tr '\\t' ' '").await;
-    for line in ["Uid: 65534", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1"] {
+    // gVisor has no such line, and no programs that give rights.
+    let no_more = if is_gvisor(&cell.key) { "" } else { "NoNewPrivs: 1" };
+    for line in ["Uid: 65534", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", no_more] {
         assert!(rights.contains(line), "{rights}");
     }
     for script in ["mount -t tmpfs x /tmp", "unshare -m true", "chroot / true", "kill -9 1"] {
@@ -197,11 +210,50 @@ async fn nothing_outside_is_reached() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_network_is_reached() {
+    let Some(cell) = Cell::new().await else { return };
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    udp.set_nonblocking(true).unwrap();
+    let (tcp_port, udp_port) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
+    let mut datagram = [0; 16];
+    control(&format!("exec 3<>/dev/tcp/127.0.0.1/{tcp_port}"));
+    assert!(tcp.accept().is_ok(), "this attempt is no real one");
+    let by_udp = format!("busybox timeout 2 busybox tftp -g -r x 127.0.0.1 {udp_port}");
+    control(&by_udp);
+    assert!(udp.recv(&mut datagram).is_ok(), "this attempt is no real one");
+    // The control has sent more than one.
+    while udp.recv(&mut datagram).is_ok() {}
+    cell.run(&format!("echo hi | nc -w 1 127.0.0.1 {tcp_port}; {by_udp}")).await;
+    assert!(tcp.accept().is_err() && udp.recv(&mut datagram).is_err());
+    assert_eq!(cell.run("ls /sys/class/net").await, "lo\n");
+    // The metadata of clouds. There is no route, so it fails at once.
+    assert!(!cell.run("echo hi | nc -w 1 169.254.169.254 80 && echo reached").await.contains("reached"));
+    // A socket of the machine, such as that of the engine.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let script = format!("[ -S {} ] && echo there", path.display());
+    assert_eq!((control(&script).as_str(), cell.run(&script).await.as_str()), ("there\n", ""));
+    assert_eq!(cell.run("find / -type s 2>/dev/null").await, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_script_uses_is_bounded() {
     let Some(mut cell) = Cell::new().await else { return };
-    // Memory: of all processes with their files.
-    let output = cell.run_as("ada", "c", "x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await.unwrap();
-    assert!(output.exit_code != 0 && !String::from_utf8_lossy(&output.stdout).contains("200000000"), "{output:?}");
+    // Memory: of all processes with their files. The container stays, also if several processes are ended at once.
+    for _ in 0..3 {
+        match cell.run_as("ada", "c", "x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await {
+            Ok(output) => {
+                let printed = String::from_utf8_lossy(&output.stdout);
+                assert!(output.exit_code != 0 && !printed.contains("200000000"), "{output:?}");
+            }
+            // Its kernel is a process of the container, too.
+            Err(ShellError::Ended(_)) if is_gvisor(&cell.key) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
     // Processes.
     let got = cell.run("for i in $(seq 60); do sleep 577302 & done; echo all").await;
     assert!(!got.contains("all\n"), "{got}");
