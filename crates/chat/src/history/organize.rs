@@ -46,6 +46,14 @@ impl Chat {
         Ok(self.inner.folders(caller).await?)
     }
 
+    /// Returns a folder and those in it, on all levels; outer ones come first.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own.
+    pub async fn folders_in(&self, caller: &Caller, id: &str) -> Result<Vec<Folder>, UserError> {
+        Ok(self.inner.folders_in(caller, id).await?)
+    }
+
     /// Creates a folder (name: 1 to 60 characters).
     ///
     /// # Errors
@@ -165,6 +173,21 @@ impl Inner {
     async fn folders(&self, caller: &Caller) -> Result<FolderList> {
         let folders = self.store.folders(&caller.user_id).await?;
         Ok(FolderList { items: folders.into_iter().map(|folder| self.folder_links.linked(folder)).collect() })
+    }
+
+    /// See [`Chat::folders_in`].
+    async fn folders_in(&self, caller: &Caller, id: &str) -> Result<Vec<Folder>> {
+        let mut all = self.folders(caller).await?.items;
+        let mut found: Vec<_> = all.extract_if(.., |folder| folder.id == id).collect();
+        if found.is_empty() {
+            return Err(UserError::not_found().into());
+        }
+        for _ in 1..MAX_FOLDER_LEVELS {
+            let ids: HashSet<_> = found.iter().map(|folder| folder.id.clone()).collect();
+            let is_inside = |folder: &mut Folder| folder.parent_id.as_ref().is_some_and(|parent| ids.contains(parent));
+            found.extend(all.extract_if(.., is_inside));
+        }
+        Ok(found)
     }
 
     /// See [`Chat::add_folder`].

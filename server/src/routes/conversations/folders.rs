@@ -1,5 +1,6 @@
 //! The API for the caller's folders of conversations.
 
+use super::folder_export::export;
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -21,6 +22,11 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
         .put("/api/folders/order", order, "Set the order of the folders")
         .patch("/api/folders/{id}", rename, "Rename a folder")
         .put("/api/folders/{id}/parent", place, "Move a folder into another one, or out of it")
+        .get(
+            "/api/folders/{id}/export",
+            export,
+            "Download the conversations of a folder, and of those in it, as a ZIP archive",
+        )
         .delete("/api/folders/{id}", delete, "Delete a folder; its conversations are kept")
 }
 

@@ -1,6 +1,8 @@
 //! The first config of `docs/projects.md`, with projects, their members and their conversations.
 
 use crate::access::*;
+use std::io::Cursor;
+use zip::ZipArchive;
 
 /// Returns the config.
 fn config() -> String {
@@ -115,6 +117,56 @@ async fn a_conversation_of_a_project_reads_its_instructions_and_libraries() {
     assert_eq!((status, lines.len()), (200, 2), "{file}");
     assert_eq!((&lines[0]["name"], &lines[1]["title"]), (&json!("Sales"), &json!("Hello")));
     assert_eq!(ask(&routes, &ada, Method::POST, "/api/conversations", Some(lines[1].clone())).await.0, 201);
+}
+
+/// Returns the status and the names of the files of an archive.
+async fn archive(routes: &Router, who: &Caller, path: &str) -> (u16, Vec<String>) {
+    let request = Request::builder().uri(path).extension(who.clone()).body(Body::empty()).unwrap();
+    let response = routes.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    let mut names = Vec::new();
+    if let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes.to_vec())) {
+        for index in 0..archive.len() {
+            names.push(archive.by_index(index).unwrap().name().unwrap().into_owned());
+        }
+    }
+    (status, names)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_in_a_project_is_moved_and_exported_with_its_conversations() {
+    let routes = serve(&config()).await;
+    let (ada, bob) = (caller(("ada", true, &[])), caller(("bob", true, &[])));
+    let (_, project) = ask(&routes, &ada, Method::POST, ALL, Some(json!({ "name": "Sales" }))).await;
+    let (_, inner) = ask(&routes, &ada, Method::POST, "/api/folders", Some(json!({ "name": "May" }))).await;
+    let (outer, inner) = (project["folderId"].as_str().unwrap(), inner["id"].as_str().unwrap());
+    for (id, folder) in [("c", outer), ("d", inner)] {
+        assert_eq!(call_route(&routes, &ada, send("home", "helper", id, "Hello")).await.0, 200);
+        let place = Some(json!({ "folderId": folder }));
+        assert_eq!(ask(&routes, &ada, Method::PATCH, &format!("/api/conversations/{id}"), place).await.0, 204);
+    }
+    let place = async |who: &Caller, id: &str, parent: Value| {
+        let body = Some(json!({ "parentId": parent }));
+        ask(&routes, who, Method::PUT, &format!("/api/folders/{id}/parent"), body).await.0
+    };
+    assert_eq!(place(&bob, inner, json!(outer)).await, 404);
+    assert_eq!(place(&ada, inner, json!(outer)).await, 204);
+    assert_eq!(place(&ada, outer, json!(inner)).await, 422);
+    let (_, folders) = ask(&routes, &ada, Method::GET, "/api/folders", None).await;
+    let parents: Vec<_> = folders["items"].as_array().unwrap().iter().map(|folder| &folder["parentId"]).collect();
+    assert_eq!(parents, [&json!(outer), &Value::Null], "{folders}");
+
+    let export = format!("/api/folders/{outer}/export");
+    assert_eq!(archive(&routes, &bob, &export).await.0, 404);
+    let names =
+        ["Sales/0001 Hello.json", "Sales/0001 Hello.md", "Sales/May/0002 Hello.json", "Sales/May/0002 Hello.md"];
+    assert_eq!(archive(&routes, &ada, &export).await, (200, names.map(str::to_owned).to_vec()));
+    let (_, lines) = call_route(&routes, &ada, get(format!("{ALL}/{}/export", project["id"].as_str().unwrap()))).await;
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    assert_eq!(ask(&routes, &ada, Method::DELETE, &format!("/api/folders/{outer}"), None).await.0, 204);
+    let (_, folders) = ask(&routes, &ada, Method::GET, "/api/folders", None).await;
+    assert_eq!((&folders["items"][0]["id"], folders["items"][0].get("parentId")), (&json!(inner), None));
 }
 
 #[tokio::test(flavor = "multi_thread")]
