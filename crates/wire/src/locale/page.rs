@@ -176,6 +176,7 @@ texts! { 0;
     AllConversations = "All conversations",
     RenameFolder = "Rename this folder",
     DeleteFolder = "Delete this folder and keep its conversations",
+    ExportFolder = "Download this folder as ZIP",
     FolderName = "New name of the folder",
     ProjectSettings = "Project settings",
     SearchConversations = "Search conversations",
