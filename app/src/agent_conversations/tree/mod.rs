@@ -114,6 +114,8 @@ impl FolderTree {
                     on:dragleave=move |_| over.set(false)
                     on:drop=drop
                 >
+                    // Some browsers drag nothing that begins on a button.
+                    <Icon of=Shape::FOLDER />
                     <button type="button" class="cw-tree-toggle" aria-expanded=move || Some(is_open.get().to_string()) on:click=toggle>
                         <Icon of=Shape::CHEVRON />
                         <span class="cw-move-name" dir="auto">{name}</span>

@@ -213,6 +213,10 @@ fn read_only(project: &ProjectView, choices: &Choices) -> AnyView {
 fn end(project: &ProjectView) -> AnyView {
     let path = project_path(&project.id);
     let export = format!("/api/projects/{}/export", query_encoded(&project.id));
+    let archive = project.folder_id.as_ref().map(|folder_id| {
+        let path = format!("/api/folders/{}/export", query_encoded(folder_id));
+        view! { <a class="cw-button" href=path download="">"Download my conversations as ZIP"</a> }
+    });
     let (action, act, about) = match project.role {
         Role::Owner => (
             format!("{path}/delete"),
@@ -229,6 +233,7 @@ fn end(project: &ProjectView) -> AnyView {
         <section class="cw-account-part" aria-label="Download and leave">
             <div class="cw-memory-actions">
                 <a class="cw-button" href=export download="">"Download with my conversations"</a>
+                {archive}
                 <form method="post" action=action>
                     <button class="cw-button cw-danger">{act}</button>
                 </form>
