@@ -85,7 +85,7 @@ async fn check(url: &str, round: usize) {
         let (what, number) = line.split_once(' ').unwrap();
         let found = match what {
             "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
-            "lifted" => folders_of(&store, number).await == [None],
+            "lifted" => folders_of(&store, number).await == [None::<String>],
             _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
         };
         assert!(found, "round {round}: `{line}` was reported and is not there");

@@ -234,10 +234,8 @@ impl FolderTree {
         let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
         let value = |name: &str| target.closest(&format!("[{name}]")).ok().flatten()?.get_attribute(name);
         let (conversation, folder) = (value("data-filed"), value("data-folder"));
-        if conversation.is_none()
-            && folder.is_none()
-            && !target.closest("li[data-conversation]").is_ok_and(|row| row.is_some())
-        {
+        let row = target.closest("li[data-conversation]").ok().flatten();
+        if conversation.is_none() && folder.is_none() && row.is_none() {
             return;
         }
         if let (Some(id), Some(data)) = (&folder, event.data_transfer()) {
