@@ -182,5 +182,9 @@ test("folders are put into folders, by dragging and with the keyboard, and downl
   await tree.getByText("No folder").hover();
   await page.mouse.up();
   await expect.poll(places).toEqual(["May", "Sales"]);
+  const order = page.getByLabel("Order of the folders");
+  await order.selectOption("Last used");
+  await page.reload();
+  await expect(order).toHaveValue("use");
   await expect(tree.getByText("No folder")).toHaveCount(0);
 });

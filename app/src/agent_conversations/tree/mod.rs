@@ -19,15 +19,17 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
-use leptos::ev::{self, DragEvent};
+use leptos::ev::{self, DragEvent, Event};
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, Storage};
-use order::{children, total};
+use order::{Order, sorted_ids, total};
 use wire::api::{ConversationList, ConversationSummary};
 use wire::organize::{Folder, ListFilter};
 
 /// The key of the browser's storage with the ids of the open folders.
 const OPEN_KEY: &str = "cw-open-folders";
+/// The key of the browser's storage with the order of the folders.
+const ORDER_KEY: &str = "cw-folder-order";
 /// The number of open folders that are remembered, for all users of a browser.
 const MAX_REMEMBERED: usize = 100;
 
@@ -37,6 +39,7 @@ struct FolderTree {
     list: ConversationListState,
     /// The open folders; those that were opened last come last.
     open: RwSignal<Vec<String>>,
+    order: RwSignal<Order>,
     /// Whether a conversation or a folder is being dragged.
     dragging: RwSignal<bool>,
     events: StoredValue<BlockEvents>,
@@ -47,11 +50,14 @@ pub(super) fn folder_tree(list: ConversationListState) -> AnyView {
     let ListEvents(events, _) = expect_context();
     let tree = FolderTree {
         list,
-        open: RwSignal::new(remembered()),
+        open: RwSignal::new(remembered(OPEN_KEY).split_whitespace().map(str::to_owned).collect()),
+        order: RwSignal::new(Order::from_name(&remembered(ORDER_KEY))),
         dragging: RwSignal::new(false),
         events: StoredValue::new(events),
     };
-    Effect::new(move |_| tree.open.with(|open| remember(open)));
+    Effect::new(move |_| {
+        tree.open.with(|open| remember(OPEN_KEY, &open[open.len().saturating_sub(MAX_REMEMBERED)..].join(" ")));
+    });
     Effect::new(move |_| {
         let begun = window_event_listener(ev::dragstart, move |event| tree.begin_drag(&event));
         let ended = window_event_listener(ev::dragend, move |_| tree.dragging.set(false));
@@ -60,9 +66,12 @@ pub(super) fn folder_tree(list: ConversationListState) -> AnyView {
             ended.remove();
         });
     });
-    let top = move || list.folders.with(|folders| ids_in(folders, None));
+    let has_several = Memo::new(move |_| list.folders.with(|folders| folders.len() > 1));
+    let orders = move || has_several.get().then(|| tree.order_choice());
+    let top = move || list.folders.with(|folders| sorted_ids(folders, None, tree.order.get()));
     let out = move || tree.dragging.get().then(|| tree.no_folder());
     view! {
+        {orders}
         <ul class="cw-folder-tree" on:keydown=move |event| keys::press(&event)>
             <For each=top key=String::clone children=move |id: String| tree.folder(id) />
             {out}
@@ -72,6 +81,27 @@ pub(super) fn folder_tree(list: ConversationListState) -> AnyView {
 }
 
 impl FolderTree {
+    /// Returns the choice of the order.
+    fn order_choice(self) -> AnyView {
+        let choose = move |event: Event| {
+            let order = Order::from_name(&event_target_value(&event));
+            self.order.set(order);
+            remember(ORDER_KEY, order.name());
+        };
+        let option = move |order: Order| {
+            let chosen = move || self.order.get() == order;
+            view! { <option value=order.name() prop:selected=chosen>{t(order.text())}</option> }.into_any()
+        };
+        view! {
+            <div class="cw-select">
+                <select class="cw-control cw-tree-order" aria-label=t(Text::FolderOrder) on:change=choose>
+                    {Order::ALL.into_iter().map(option).collect_view()}
+                </select>
+            </div>
+        }
+        .into_any()
+    }
+
     /// Returns a folder, with what is in it while it is open.
     fn folder(self, id: String) -> AnyView {
         let list = self.list;
@@ -153,7 +183,7 @@ impl FolderTree {
         });
         let folders = {
             let id = id.clone();
-            move || list.folders.with(|folders| ids_in(folders, Some(&id)))
+            move || list.folders.with(|folders| sorted_ids(folders, Some(&id), self.order.get()))
         };
         let is_empty = Memo::new({
             let folders = folders.clone();
@@ -285,10 +315,6 @@ fn counted(folders: &[Folder], id: &str) -> Option<Folder> {
     Some(Folder { count: total(folders, folder), ..folder.clone() })
 }
 
-fn ids_in(folders: &[Folder], around: Option<&str>) -> Vec<String> {
-    children(folders, around).map(|folder| folder.id.clone()).collect()
-}
-
 /// Returns the button that lists all conversations of a folder.
 fn more_row(list: ConversationListState, id: String) -> AnyView {
     let show = move |_| list.set_filter(ListFilter { archived: false, folder_id: Some(id.clone()) });
@@ -302,18 +328,16 @@ fn more_row(list: ConversationListState, id: String) -> AnyView {
     .into_any()
 }
 
-/// Returns the open folders that the browser remembers.
-fn remembered() -> Vec<String> {
-    let kept = storage().and_then(|storage| storage.get_item(OPEN_KEY).ok().flatten());
-    kept.map(|kept| kept.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
+/// Returns what the browser remembers under a key.
+fn remembered(key: &str) -> String {
+    storage().and_then(|storage| storage.get_item(key).ok().flatten()).unwrap_or_default()
 }
 
-/// Lets the browser remember the open folders.
-fn remember(open: &[String]) {
+/// Lets the browser remember a text.
+fn remember(key: &str, text: &str) {
     if let Some(storage) = storage() {
-        let kept = &open[open.len().saturating_sub(MAX_REMEMBERED)..];
         // Fails only if the storage is full.
-        let _ = storage.set_item(OPEN_KEY, &kept.join(" "));
+        let _ = storage.set_item(key, text);
     }
 }
 

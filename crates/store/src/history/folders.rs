@@ -12,7 +12,10 @@ pub const MAX_FOLDERS: u32 = 100;
 const LIST: &str = "
     SELECT id, name, color, parent_id, (
         SELECT count(*) FROM conversations c WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
-    ) AS conversations
+    ) AS conversations, (
+        SELECT max(c.updated_at) FROM conversations c
+        WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
+    ) AS used_at
     FROM folders f WHERE owner = $1 ORDER BY position, lower(name), created_at, id LIMIT $2";
 
 /// Inserts nothing if the owner has the maximum number.
@@ -177,6 +180,7 @@ fn read(row: &Row) -> Result<Folder, StoreError> {
     Ok(Folder {
         color: row.try_get("color")?,
         parent_id: row.try_get("parent_id")?,
+        used_at: row.try_get("used_at")?,
         count: u32::try_from(count).unwrap_or(u32::MAX),
         ..Folder::new(row.try_get::<String>("id")?, row.try_get::<String>("name")?)
     })
