@@ -1,4 +1,4 @@
-//! The server functions, one per file. Each checks the caller and makes one call of the chat
+//! The server functions, one subject per file. Each checks the caller and makes one call of the chat
 //! facade.
 
 pub mod change;
