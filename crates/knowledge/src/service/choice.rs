@@ -25,7 +25,7 @@ impl Knowledge {
     }
 
     /// Returns the libraries that an agent may search for a user: those that it names, and with `choose: all`
-    /// all others that the user may read.
+    /// all others that the user may read, those of projects excepted.
     async fn offered(&self, viewer: &Viewer, options: &KnowledgeOptions) -> Result<Vec<LibraryRow>, UserError> {
         let through_agent = viewer.clone().through_agent(true);
         let mut offered = Vec::new();
@@ -39,7 +39,8 @@ impl Knowledge {
         if options.choose == Some(LibraryChoice::All) {
             // What no config names for the agent is read with the user's own rights.
             let own = self.libraries(&viewer.clone().through_agent(false)).await?;
-            offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
+            // The files of a project are for its conversations.
+            offered.extend(own.into_iter().filter(|library| !options.names(&library.id) && !library.of_project));
         }
         Ok(offered)
     }
@@ -143,7 +144,8 @@ impl ListLibraries for Knowledge {
     fn readable<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ReadableLibrary>, UserError>> {
         Box::pin(async move {
             let viewer = Viewer::from(caller);
-            let own = self.libraries(&viewer).await?.into_iter().filter(|library| !library.owner.is_empty());
+            let own = self.libraries(&viewer).await?.into_iter();
+            let own = own.filter(|library| !library.owner.is_empty() && !library.of_project);
             let own = own.map(|library| ReadableLibrary { id: library.id, name: library.name });
             // Those of the config are listed from the start on, also before their documents are read.
             let declared = self.declared().into_iter().map(|(declared, _)| declared);

@@ -51,29 +51,40 @@ const INSERT: &str = "
 
 const DELETE: &str = "DELETE FROM project_blocks WHERE project_id = $1 AND owner = $2";
 
-/// Returns the project of a user's conversation.
+/// Returns what is in effect of the projects around a user's conversation.
 ///
 /// # Errors
-/// The database failed, or a row is damaged.
+/// As [`projects_around`].
 pub(crate) async fn project_of_conversation(
     store: &Store,
     owner: &str,
     conversation_id: &str,
 ) -> Result<Option<RunProject>, StoreError> {
+    projects_around(store, owner, conversation_id).await.map(in_effect)
+}
+
+/// Returns the projects around a user's conversation, the nearest first.
+///
+/// # Errors
+/// The database failed, or a row is damaged.
+pub(crate) async fn projects_around(
+    store: &Store,
+    owner: &str,
+    conversation_id: &str,
+) -> Result<Vec<RunProject>, StoreError> {
     let owner = owner.to_owned();
     let find = sql::query(FIND_BY_CONVERSATION).bind(&owner).bind(conversation_id);
     let found = store.read(move |db| {
         Box::pin(async move {
             let rows = find.fetch_all(db).await?;
-            let around = rows.iter().map(|row| read(row, &owner)).collect::<Result<Vec<_>, StoreError>>()?;
-            Ok(in_effect(around))
+            rows.iter().map(|row| read(row, &owner)).collect()
         })
     });
     found.await
 }
 
 /// Returns what of the projects around a conversation, the nearest first, is in effect.
-fn in_effect(around: Vec<RunProject>) -> Option<RunProject> {
+pub(crate) fn in_effect(around: Vec<RunProject>) -> Option<RunProject> {
     let libraries = around.iter().map(|project| &project.libraries).find(|libraries| !libraries.is_empty());
     let libraries = libraries.cloned().unwrap_or_default();
     let at = around.iter().position(|project| !project.instructions.is_empty()).unwrap_or_default();

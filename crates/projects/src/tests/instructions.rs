@@ -140,7 +140,7 @@ async fn conversations_keep_their_first_block_and_get_notes_about_changes() {
         assert_eq!(remove(store, "bob", "p", "bob").await, RemoveOutcome::Removed);
         assert_eq!(told("bob", "b", 3).await, "- | -");
         assert_eq!(project_of_conversation(store, "bob", "c").await.unwrap(), None);
-        assert!(delete(store, "ada", "p", audit("ada", "delete")).await.unwrap());
+        assert!(delete(store, &Libraries::default(), "ada", "p", audit("ada", "delete")).await.unwrap());
         assert_eq!(told("ada", "c", 5).await, "- | -");
 
         let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
