@@ -25,7 +25,7 @@ impl Knowledge {
     }
 
     /// Returns the libraries that an agent may search for a user: those that it names, and with `choose: all`
-    /// all others that the user may read, those of projects excepted.
+    /// all others that the user may read.
     async fn offered(&self, viewer: &Viewer, options: &KnowledgeOptions) -> Result<Vec<LibraryRow>, UserError> {
         let through_agent = viewer.clone().through_agent(true);
         let mut offered = Vec::new();
@@ -39,8 +39,7 @@ impl Knowledge {
         if options.choose == Some(LibraryChoice::All) {
             // What no config names for the agent is read with the user's own rights.
             let own = self.libraries(&viewer.clone().through_agent(false)).await?;
-            // The files of a project are for its conversations.
-            offered.extend(own.into_iter().filter(|library| !options.names(&library.id) && !library.of_project));
+            offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
         }
         Ok(offered)
     }
@@ -133,7 +132,8 @@ impl Knowledge {
             Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),
             _ if !options.libraries.is_empty() => libraries.retain(|library| options.names(&library.id)),
             _ if !own.is_empty() => libraries.clear(),
-            _ => {}
+            // The files of a project are for its conversations, unless the user chooses them.
+            _ => libraries.retain(|library| !library.of_project),
         }
         libraries.retain(|library| !own.iter().any(|known| known.id == library.id));
         Ok(attached.into_iter().chain(own).chain(libraries).take(MAX_LIBRARIES).collect())

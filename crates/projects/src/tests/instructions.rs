@@ -13,7 +13,7 @@ use insta::assert_snapshot;
 use std::sync::Arc;
 
 /// Returns a config in which `helper` joins projects, and `desk` does not.
-fn config(projects: &str) -> Config {
+pub(super) fn config(projects: &str) -> Config {
     let language = Language::new(&[SectionType::of::<ProjectsSection>(), SectionType::of::<AgentProjects>()], &[]);
     let agent = "type: Agent, connectionId: demo, properties: { model: demo }";
     let text = format!(

@@ -1,5 +1,6 @@
 //! The stored projects and their instructions, on SQLite and, if it is installed, on PostgreSQL.
 
+mod files;
 mod instructions;
 mod kill;
 
