@@ -46,6 +46,18 @@ test("a project has settings, conversations, members and a download", async ({ p
   await page.getByRole("link", { name: "Project settings" }).click();
   await expect(part(page, "My conversations").getByRole("link", { name: "Hello there" })).toBeVisible();
 
+  // A file is read in the background.
+  const files = part(page, "Files");
+  await expect(files.getByText("There are no files yet.")).toBeVisible();
+  const plan = { name: "plan.md", mimeType: "text/markdown", buffer: Buffer.from("# Plan\n\nThe umbrellas are blue.") };
+  await files.getByLabel("Choose files, or drop them here").setInputFiles(plan);
+  await files.getByRole("button", { name: "Add files" }).click();
+  await expect(page.getByRole("status")).toContainText("Added");
+  await expect(async () => {
+    await page.reload();
+    await expect(files.getByRole("listitem")).toContainText("ready", { timeout: 500 });
+  }).toPass();
+
   const members = part(page, "Members");
   await members.getByLabel("User name").fill("bob");
   await members.getByRole("button", { name: "Add", exact: true }).click();
@@ -63,18 +75,25 @@ test("a project has settings, conversations, members and a download", async ({ p
   await expect(desk.getByText("Answer briefly.")).toBeVisible();
   await expect(desk.getByText("You have no conversations in it yet.")).toBeVisible();
   await expect(part(desk, "Settings").getByRole("button")).toHaveCount(0);
+  await expect(part(desk, "Files").getByRole("link", { name: "plan.md" })).toBeVisible();
+  await expect(part(desk, "Files").getByRole("button")).toHaveCount(0);
   await everySize(desk, "projects-viewer");
   await members.getByRole("button", { name: "Let change: bob" }).click();
   await desk.reload();
   await part(desk, "Settings").getByLabel("Instructions (optional)").fill("Answer at length.");
   await part(desk, "Settings").getByRole("button", { name: "Save" }).click();
   await expect(desk.getByRole("status")).toContainText("Saved");
+  const path = (await part(desk, "Files").getByRole("link", { name: "plan.md" }).getAttribute("href")) ?? "";
+  expect((await desk.request.get(path)).status()).toBe(200);
   await desk.getByRole("button", { name: "Leave project" }).click();
   await expect(desk.getByText("You are in no projects yet.")).toBeVisible();
+  expect((await desk.request.get(path)).status()).toBe(404);
   await bob.close();
 
   await page.reload();
   await expect(part(page, "Settings").getByLabel("Instructions (optional)")).toHaveValue("Answer at length.");
+  await files.getByRole("button", { name: "Delete: plan.md" }).click();
+  await expect(files.getByText("There are no files yet.")).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download with my conversations" }).click();
   const lines = (await readFile(await (await downloading).path(), "utf8")).trim().split("\n");
