@@ -13,16 +13,18 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use test_postgres::database_files_of_each_kind;
+use test_process::KillTest;
 use wire::ErrorCode;
 
-/// The users of Ada's project `p`, each with whether they may add files. The conversation `c` is in it.
+/// The users of Ada's projects, each with whether they may add files. The ids of the projects begin with `p`; the
+/// conversation `c` is in the project `p`.
 #[derive(Clone, Default)]
 struct Project(Arc<Mutex<HashMap<&'static str, bool>>>);
 
 impl Project {
-    fn of(&self, user_id: &str) -> Option<Membership> {
-        let may_write = self.0.lock().get(user_id).copied()?;
-        let [project_id, name, owner] = ["p", "Sales", "ada"].map(str::to_owned);
+    fn of(&self, user_id: &str, project_id: &str) -> Option<Membership> {
+        let may_write = self.0.lock().get(user_id).copied().filter(|_| project_id.starts_with('p'))?;
+        let [project_id, name, owner] = [project_id, "Sales", "ada"].map(str::to_owned);
         Some(Membership { project_id, name, owner, may_write })
     }
 }
@@ -34,8 +36,7 @@ impl ProjectMembers for Project {
         user_id: &'a str,
         project_id: &'a str,
     ) -> BoxFuture<'a, Result<Option<Membership>, StoreError>> {
-        let found = self.of(user_id).filter(|membership| membership.project_id == project_id);
-        Box::pin(std::future::ready(Ok(found)))
+        Box::pin(std::future::ready(Ok(self.of(user_id, project_id))))
     }
 
     fn memberships<'a>(
@@ -43,7 +44,7 @@ impl ProjectMembers for Project {
         _: &'a mut Db,
         user_id: &'a str,
     ) -> BoxFuture<'a, Result<Vec<Membership>, StoreError>> {
-        let found: Vec<Membership> = self.of(user_id).into_iter().collect();
+        let found: Vec<Membership> = self.of(user_id, "p").into_iter().collect();
         Box::pin(std::future::ready(Ok(found)))
     }
 }
@@ -53,6 +54,17 @@ impl FindLibraries for Project {
         let ids = if scope.conversation_id == "c" { vec!["p".to_owned()] } else { Vec::new() };
         Box::pin(std::future::ready(Ok(ids)))
     }
+}
+
+/// Opens a server with the projects of Ada, of whose users Bob may add files, too, and Cid may not.
+async fn open(url: &str) -> (Server, Project) {
+    let (server, project) = (Server::open(url).await, Project::default());
+    *project.0.lock() = HashMap::from([("ada", true), ("bob", true), ("cid", false)]);
+    let libraries = Libraries::default();
+    libraries.provide_members(Arc::new(project.clone()));
+    libraries.provide_find(Arc::new(project.clone()));
+    server.knowledge.use_libraries(libraries);
+    (server, project)
 }
 
 /// Adds a file as a user; returns why it was refused.
@@ -93,14 +105,7 @@ const TEXT: &str = "The pumps run at night.";
 async fn files_of_a_project_are_for_its_members_and_end_with_it() {
     let folder = tempfile::tempdir().unwrap();
     for url in database_files_of_each_kind(folder.path()).await {
-        let server = Server::open(&url).await;
-        let project = Project::default();
-        *project.0.lock() = HashMap::from([("ada", true), ("bob", true), ("cid", false)]);
-        let libraries = Libraries::default();
-        libraries.provide_members(Arc::new(project.clone()));
-        libraries.provide_find(Arc::new(project.clone()));
-        server.knowledge.use_libraries(libraries);
-
+        let (server, project) = open(&url).await;
         // The library is created with the first file.
         assert_eq!(rights(&server, "ada").await, None);
         assert_eq!(add(&server, "cid", TEXT).await, Some(ErrorCode::Forbidden));
@@ -156,4 +161,43 @@ async fn files_of_a_project_are_for_its_members_and_end_with_it() {
         assert_eq!(rights(&server, "ada").await, None);
         server.close().await;
     }
+}
+
+const KILLS: KillTest = KillTest {
+    variable: "KNOWLEDGE_PROJECTS_KILL_URL",
+    test: "ingest::tests::projects::each_library_of_a_project_is_stored_whole_however_often_the_server_is_killed",
+};
+const PROJECTS: usize = 60;
+
+/// Creates the libraries that are not there.
+async fn serve(url: &str) {
+    let (server, _) = open(url).await;
+    let created = created(&server).await;
+    for number in created..PROJECTS {
+        server.knowledge.library_for_upload(&viewer("ada"), &format!("p{number}")).await.unwrap();
+    }
+    server.close().await;
+}
+
+/// Returns how many libraries were created, according to the audit log.
+async fn created(server: &Server) -> usize {
+    let rows = server.knowledge.store().audit_rows(i64::MIN, i64::MIN).await.unwrap();
+    rows.iter().filter(|row| row.tool == "library:create").count()
+}
+
+/// Checks that each library has its row in the audit log; returns how many there are.
+async fn check(url: &str) -> usize {
+    let (server, _) = open(url).await;
+    let created = created(&server).await;
+    assert_eq!(usize::try_from(server.rows("knowledge_libraries").await).unwrap(), created);
+    server.close().await;
+    created
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_library_of_a_project_is_stored_whole_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
+    }
+    KILLS.run(PROJECTS, check).await;
 }
