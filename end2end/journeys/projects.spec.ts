@@ -46,6 +46,18 @@ test("a project has settings, conversations, members and a download", async ({ p
   await page.getByRole("link", { name: "Project settings" }).click();
   await expect(part(page, "My conversations").getByRole("link", { name: "Hello there" })).toBeVisible();
 
+  // A file is read in the background.
+  const files = part(page, "Files");
+  await expect(files.getByText("There are no files yet.")).toBeVisible();
+  const plan = { name: "plan.md", mimeType: "text/markdown", buffer: Buffer.from("# Plan\n\nThe umbrellas are blue.") };
+  await files.getByLabel("Choose files, or drop them here").setInputFiles(plan);
+  await files.getByRole("button", { name: "Add files" }).click();
+  await expect(page.getByRole("status")).toContainText("Added");
+  await expect(async () => {
+    await page.reload();
+    await expect(files.getByRole("listitem")).toContainText("ready", { timeout: 500 });
+  }).toPass();
+
   const members = part(page, "Members");
   await members.getByLabel("User name").fill("bob");
   await members.getByRole("button", { name: "Add", exact: true }).click();
@@ -63,18 +75,25 @@ test("a project has settings, conversations, members and a download", async ({ p
   await expect(desk.getByText("Answer briefly.")).toBeVisible();
   await expect(desk.getByText("You have no conversations in it yet.")).toBeVisible();
   await expect(part(desk, "Settings").getByRole("button")).toHaveCount(0);
+  await expect(part(desk, "Files").getByRole("link", { name: "plan.md" })).toBeVisible();
+  await expect(part(desk, "Files").getByRole("button")).toHaveCount(0);
   await everySize(desk, "projects-viewer");
   await members.getByRole("button", { name: "Let change: bob" }).click();
   await desk.reload();
   await part(desk, "Settings").getByLabel("Instructions (optional)").fill("Answer at length.");
   await part(desk, "Settings").getByRole("button", { name: "Save" }).click();
   await expect(desk.getByRole("status")).toContainText("Saved");
+  const path = (await part(desk, "Files").getByRole("link", { name: "plan.md" }).getAttribute("href")) ?? "";
+  expect((await desk.request.get(path)).status()).toBe(200);
   await desk.getByRole("button", { name: "Leave project" }).click();
   await expect(desk.getByText("You are in no projects yet.")).toBeVisible();
+  expect((await desk.request.get(path)).status()).toBe(404);
   await bob.close();
 
   await page.reload();
   await expect(part(page, "Settings").getByLabel("Instructions (optional)")).toHaveValue("Answer at length.");
+  await files.getByRole("button", { name: "Delete: plan.md" }).click();
+  await expect(files.getByText("There are no files yet.")).toBeVisible();
   const downloading = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download with my conversations" }).click();
   const lines = (await readFile(await (await downloading).path(), "utf8")).trim().split("\n");
@@ -116,4 +135,75 @@ test("a conversation is dragged onto a folder, or moved to it with the keyboard"
   await expect(page.locator("li.cw-conversation")).toHaveCount(0);
   await page.getByLabel("Show", { exact: true }).selectOption("Trade");
   await expect(page.locator("li.cw-conversation")).toHaveCount(1);
+});
+
+test("folders are put into folders, by dragging and with the keyboard, and downloaded", async ({ page, server }) => {
+  await first(page, server, "ada");
+  for (const name of ["Clients", "May", "Sales"]) {
+    expect((await page.request.post("/api/projects", { data: { name } })).status()).toBe(201);
+  }
+  await open(page);
+  await new Chat(page).ask("Hello there");
+  const tree = page.locator(".cw-folder-tree");
+  const folder = (name: string) => tree.getByRole("button", { name: new RegExp(`^${name}`) });
+  const places = async () => {
+    const { items } = (await (await page.request.get("/api/folders")).json()) as { items: { id: string; name: string; parentId?: string }[] };
+    const name = (id?: string) => items.find((item) => item.id === id)?.name;
+    return items.map((item) => [item.name, name(item.parentId)].filter(Boolean).join(" in ")).sort();
+  };
+
+  // The row is in a closed folder then, which gets the focus.
+  await folder("May").dragTo(folder("Clients"));
+  await expect(folder("May")).toHaveCount(0);
+  await expect(folder("Clients")).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await expect(folder("Clients")).toHaveAttribute("aria-expanded", "true");
+  await page.keyboard.press("ArrowDown");
+  await expect(folder("May")).toBeFocused();
+
+  // A conversation counts for the folders around it, too.
+  await page.locator("li.cw-conversation").getByRole("link").dragTo(folder("May"));
+  for (const name of ["May", "Clients"]) await expect(folder(name).locator(".cw-folder-count")).toHaveText("1");
+  await folder("May").click();
+  const filed = tree.getByRole("link", { name: "Hello there" });
+  await expect(filed).toBeVisible();
+  await page.reload();
+  await expect(filed).toBeVisible();
+  await everySize(page, "projects-tree");
+
+  await folder("Sales").focus();
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Move to a folder: Sales" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Move to a folder" });
+  await expect(dialog.getByRole("button", { name: /^Sales/ })).toHaveCount(0);
+  await everySize(page, "projects-move-folder");
+  await dialog.getByRole("button", { name: /^May/ }).press("Enter");
+  await expect(folder("Sales")).toBeFocused();
+  expect(await places()).toEqual(["Clients", "May in Clients", "Sales in May"]);
+  await page.keyboard.press("ArrowLeft");
+  await expect(folder("May")).toBeFocused();
+  await page.keyboard.press("ArrowLeft");
+  await expect(filed).toHaveCount(0);
+
+  await page.getByLabel("Show", { exact: true }).selectOption("Clients");
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download this folder as ZIP" }).click();
+  expect((await downloading).suggestedFilename()).toBe("Clients.zip");
+
+  // What is in a deleted folder moves to the one around it.
+  await page.getByRole("button", { name: /^Delete this folder/ }).click();
+  await expect(folder("Clients")).toHaveCount(0);
+  await folder("May").click();
+  await folder("Sales").hover();
+  await page.mouse.down();
+  await page.mouse.move(100, 400, { steps: 5 });
+  await tree.getByText("No folder").hover();
+  await page.mouse.up();
+  await expect.poll(places).toEqual(["May", "Sales"]);
+  const order = page.getByLabel("Order of the folders");
+  await order.selectOption("Last used");
+  await page.reload();
+  await expect(order).toHaveValue("use");
+  await expect(tree.getByText("No folder")).toHaveCount(0);
 });

@@ -3,7 +3,8 @@
 use super::keys::focus_row;
 use super::list::{ConversationEntry, ConversationListState};
 use super::move_dialog::folder_change;
-use crate::api::folders;
+use super::tree::focus_folder;
+use crate::api::{folders, move_folder};
 use crate::prelude::*;
 use std::time::Duration;
 use wire::api::ConversationSummary;
@@ -13,9 +14,10 @@ use wire::organize::{ConversationChange, Folder, FolderList, MoveTo};
 const UNDO_PERIOD: Duration = Duration::from_secs(12);
 
 impl ConversationListState {
-    /// Creates a folder and moves the conversations of the move dialog to it.
+    /// Creates a folder and moves the conversations, or the folder, of the move dialog to it.
     pub fn move_to_new_folder(self, name: String) {
         let (before, ids) = (self.folders.get_untracked(), self.ids_to_move.get_value());
+        let moved = self.folder_to_move.get_untracked();
         self.selected.set(None);
         leptos::task::spawn_local(async move {
             match folders(None, Some(name)).await {
@@ -23,9 +25,25 @@ impl ConversationListState {
                     let is_new = |folder: &&Folder| !before.iter().any(|known| known.id == folder.id);
                     let new = items.iter().find(is_new).map(|folder| folder.id.clone());
                     self.folders.try_set(items);
-                    if new.is_some() {
-                        self.change(ids, folder_change(new));
+                    match moved {
+                        _ if new.is_none() => {}
+                        Some(folder) => self.move_folder(folder, new),
+                        None => self.change(ids, folder_change(new)),
                     }
+                }
+                Err(error) => self.set_error(error),
+            }
+        });
+    }
+
+    /// Moves a folder into another one, or out of any folder. Its row, or that of the closed folder around it, gets the
+    /// focus.
+    pub(super) fn move_folder(self, id: String, parent: Option<String>) {
+        leptos::task::spawn_local(async move {
+            match move_folder(id.clone(), parent.clone()).await {
+                Ok(FolderList { items }) => {
+                    self.folders.try_set(items);
+                    request_animation_frame(move || focus_folder(&id, parent.as_deref()));
                 }
                 Err(error) => self.set_error(error),
             }

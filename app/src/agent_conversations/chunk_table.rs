@@ -32,6 +32,8 @@ pub(crate) struct OrganizingFunctions {
     pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),
     pub(super) rename: fn(ConversationEntry) -> AnyView,
     pub(super) folder_tools: fn(ConversationListState, String, RwSignal<bool>) -> AnyView,
+    /// The folders with the conversations in them.
+    pub(super) folder_tree: fn(ConversationListState) -> AnyView,
     /// The checkbox that selects a conversation.
     pub(super) checkbox: fn(ConversationListState, String) -> AnyView,
     /// The toolbar for the selected conversations.

@@ -40,11 +40,13 @@ pub struct ConversationListState {
     pub subject: RwSignal<Option<ConversationSummary>>,
     /// The selected conversations; `None` while nothing is selected.
     pub selected: RwSignal<Option<Vec<String>>>,
-    /// Whether a menu or a selection was ever opened: the menu and the dialogs are in the document
+    /// Whether a menu or a selection was ever opened, or a folder moved: the menu and the dialogs are in the document
     /// from then on.
     pub needs_dialogs: Memo<bool>,
     /// The conversations of the move dialog.
     pub ids_to_move: StoredValue<Vec<String>>,
+    /// The folder that is moved instead of conversations.
+    pub(super) folder_to_move: RwSignal<Option<String>>,
     /// The share links of the conversation of the share dialog.
     pub shares: RwSignal<Vec<Share>>,
     /// The conversations that were just deleted.
@@ -83,7 +85,10 @@ impl ConversationListState {
             Err(error) => (ConversationList::default(), Some(error)),
         };
         let (subject, chosen) = (RwSignal::new(None), RwSignal::new(None));
-        let has_begun = move || subject.with(Option::is_some) || chosen.with(Option::is_some);
+        let folder_to_move = RwSignal::new(None);
+        let has_begun = move || {
+            subject.with(Option::is_some) || chosen.with(Option::is_some) || folder_to_move.with(Option::is_some)
+        };
         Self {
             items: RwSignal::new(first.items.into_iter().map(ConversationEntry::new).collect()),
             group_starts: RwSignal::new(Vec::new()),
@@ -97,6 +102,7 @@ impl ConversationListState {
             selected: chosen,
             needs_dialogs: Memo::new(move |before: Option<&bool>| before == Some(&true) || has_begun()),
             ids_to_move: StoredValue::new(Vec::new()),
+            folder_to_move,
             shares: RwSignal::new(Vec::new()),
             deleted_ids: RwSignal::new(Vec::new()),
             renaming: RwSignal::new(None),

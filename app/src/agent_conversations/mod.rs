@@ -20,6 +20,7 @@ pub mod scope;
 pub mod search;
 pub mod selection;
 pub mod share_dialog;
+mod tree;
 
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, ServerData, list_conversations};
@@ -134,10 +135,14 @@ fn LoadedList(id: String, first: Result<ConversationList, ApiError>) -> AnyView 
     let dialogs = move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)()));
     let by_key = move |event: KeyboardEvent| keys::on_key(list, window, &event);
     let more = move || has_more.get().then(|| more_button(list));
+    // Folders are loaded in the browser, so the server renders none.
+    let has_folders = Memo::new(move |_| list.folders.with(|folders| !folders.is_empty()));
+    let tree = move || has_folders.get().then(|| ORGANIZING.view(move |code| (code.folder_tree)(list)));
     view! {
         {move || list.tasks.get().map(tasks_link)}
         <SearchField />
         <ListScope />
+        {tree}
         <SelectionBar />
         {error}
         {none}

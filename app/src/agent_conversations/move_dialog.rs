@@ -1,7 +1,8 @@
-//! Moves conversations to a folder, to no folder, or to a new one: with a dialog, or by dragging their rows.
+//! Moves conversations, or a folder, to a folder, to no folder, or to a new one: with a dialog, or by dragging their rows.
 
 use super::list::{ConversationListState, use_conversations};
 use super::scope::folder_marks;
+use super::tree::in_tree_order;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -21,7 +22,12 @@ pub(super) const NAME_LENGTH: &str = "60";
 pub fn MoveDialog() -> AnyView {
     let list = use_conversations();
     let name = NodeRef::<html::Input>::new();
-    let folder = move |folder: Folder| folder_button(list, Some(folder));
+    let folders = move || {
+        let moved = list.folder_to_move.get();
+        list.folders.with(|folders| in_tree_order(folders, moved.as_deref()))
+    };
+    let key = |(level, folder): &(usize, Folder)| format!("{level} {}", folder_key(folder));
+    let folder = move |(level, folder): (usize, Folder)| folder_button(list, Some(folder), level);
     let create = move |_| {
         if let Some(name) = name.get_untracked() {
             let typed = name.value();
@@ -35,7 +41,7 @@ pub fn MoveDialog() -> AnyView {
         <dialog id=DIALOG_ID class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
                 <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
-                <div class="cw-move-targets">{folder_button(list, None)} <For each=move || list.folders.get() key=folder_key children=folder /></div>
+                <div class="cw-move-targets">{folder_button(list, None, 0)} <For each=folders key=key children=folder /></div>
                 <div class="cw-move-new">
                     <input
                         class="cw-control"
@@ -62,21 +68,20 @@ pub fn MoveDialog() -> AnyView {
     .into_any()
 }
 
-/// Returns the button for a folder. It is not a submit button, so that Enter in the name field
-/// creates a folder.
-fn folder_button(list: ConversationListState, folder: Option<Folder>) -> AnyView {
+/// Returns the button for a folder that is in `level` others. It is not a submit button, so that Enter in the name
+/// field creates a folder.
+fn folder_button(list: ConversationListState, folder: Option<Folder>, level: usize) -> AnyView {
     let id = folder.as_ref().map(|folder| folder.id.clone());
     let marks = folder.as_ref().map(folder_marks);
     let name = folder.map_or_else(|| t(Text::NoFolder).to_owned(), |folder| folder.name);
     let go = move |_| {
-        list.change(list.ids_to_move.get_value(), folder_change(id.clone()));
-        list.selected.set(None);
+        move_to(list, id.clone());
         if let Some(dialog) = dialog(DIALOG_ID) {
             dialog.close();
         }
     };
     view! {
-        <button type="button" class="cw-move-target" on:click=go>
+        <button type="button" class="cw-move-target" data-level=level.to_string() on:click=go>
             <Icon of=Shape::FOLDER />
             <span class="cw-move-name" dir="auto">{name}</span>
             {marks}
@@ -95,10 +100,29 @@ pub(super) fn folder_change(id: Option<String>) -> ConversationChange {
     ConversationChange { folder_id: Some(MoveTo(id)), ..ConversationChange::default() }
 }
 
+/// Moves what the dialog was opened for, or what is dragged, to a folder, or out of its folder.
+pub(super) fn move_to(list: ConversationListState, id: Option<String>) {
+    match list.folder_to_move.get_untracked() {
+        Some(folder) => list.move_folder(folder, id),
+        None => {
+            list.change(list.ids_to_move.get_value(), folder_change(id));
+            list.selected.set(None);
+        }
+    }
+}
+
 /// Opens the dialog for these conversations.
 pub(super) fn open_move_dialog(list: ConversationListState, ids: Vec<String>) {
+    list.folder_to_move.set(None);
     list.ids_to_move.set_value(ids);
     open_dialog(DIALOG_ID);
+}
+
+/// Opens the dialog for a folder.
+pub(super) fn open_folder_dialog(list: ConversationListState, id: String) {
+    list.folder_to_move.set(Some(id));
+    // The dialog is in the document from then on.
+    request_animation_frame(|| open_dialog(DIALOG_ID));
 }
 
 /// Opens one of the list's dialogs.
@@ -124,6 +148,7 @@ pub(super) fn drag_row(list: ConversationListState, event: &DragEvent) {
     let Some(entry) = list.entry(&id) else { return };
     let selected = list.selected.get_untracked().filter(|ids| ids.contains(&id));
     list.ids_to_move.set_value(selected.unwrap_or_else(|| vec![id]));
+    list.folder_to_move.set(None);
     // The folders are in the document from then on.
     list.subject.set(Some(entry.summary.get_untracked()));
     // A browser ends the drag if the document changes before it has begun.
@@ -139,7 +164,8 @@ fn targets() -> Option<HtmlElement> {
     document().get_element_by_id(TARGETS_ID)?.dyn_into().ok()
 }
 
-fn hide_targets() {
+/// Hides the list of folders that is shown while a row is dragged.
+pub(super) fn hide_targets() {
     if let Some(targets) = targets() {
         // Fails only if it is hidden.
         let _ = targets.hide_popover();
@@ -174,8 +200,7 @@ fn target(list: ConversationListState, folder: Option<Folder>) -> AnyView {
         event.prevent_default();
         over.set(false);
         hide_targets();
-        list.change(list.ids_to_move.get_value(), folder_change(id.clone()));
-        list.selected.set(None);
+        move_to(list, id.clone());
     };
     let enter = move |event: DragEvent| {
         event.prevent_default();

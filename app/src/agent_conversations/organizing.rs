@@ -12,6 +12,7 @@ use super::scope::folder_tools;
 use super::search::{ConversationSearch, SearchResults};
 use super::selection::{selection_bar, selection_checkbox, undo_notice};
 use super::share_dialog::ShareDialog;
+use super::tree::folder_tree;
 use crate::chunks::{ChunkError, ChunkFuture, ChunkTable};
 use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
@@ -41,6 +42,7 @@ fn functions() -> Result<OrganizingFunctions, ChunkError> {
         search: ConversationSearch::request,
         rename: |item| view! { <RenameField item /> }.into_any(),
         folder_tools,
+        folder_tree,
         checkbox: selection_checkbox,
         selection_bar,
         undo: undo_notice,

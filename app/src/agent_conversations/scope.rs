@@ -90,8 +90,9 @@ pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSi
     .into_any()
 }
 
-/// Returns the colour of a folder, how many conversations it has, and the link to its project.
+/// Returns the colour of a folder, how many conversations it has, its download, and the link to its project.
 fn folder_about(folder: Folder) -> AnyView {
+    let export = format!("/api/folders/{}/export", folder.id);
     let settings = folder.settings.clone().map(|href| {
         view! {
             <a class="cw-icon-button" href=href aria-label=t(Text::ProjectSettings) title=t(Text::ProjectSettings)>
@@ -101,6 +102,9 @@ fn folder_about(folder: Folder) -> AnyView {
     });
     view! {
         {folder_marks(&folder)}
+        <a class="cw-icon-button" download="" href=export aria-label=t(Text::ExportFolder) title=t(Text::ExportFolder)>
+            <Icon of=Shape::DOWNLOAD />
+        </a>
         {settings}
     }
     .into_any()

@@ -24,3 +24,16 @@ pub async fn folders(
     }
     Ok(chat.folders(&caller).await?)
 }
+
+/// Moves a folder into another one, or out of any folder. Returns the folders.
+#[server(prefix = "/ui", endpoint = "move-folder", input = Json, output = Json)]
+pub async fn move_folder(
+    /// The folder to move.
+    id: String,
+    /// The folder that it is in afterwards.
+    parent_id: Option<String>,
+) -> Result<FolderList, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    context.chat.move_folder(&caller, &id, parent_id.as_deref()).await?;
+    Ok(context.chat.folders(&caller).await?)
+}

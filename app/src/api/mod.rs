@@ -1,4 +1,4 @@
-//! The server functions, one per file. Each checks the caller and makes one call of the chat
+//! The server functions, one subject per file. Each checks the caller and makes one call of the chat
 //! facade.
 
 pub mod change;
@@ -26,7 +26,7 @@ pub use claim::{ClaimEvents, claim_events};
 pub(crate) use conversation::ReadConversation;
 pub use conversation::{LoadConversation, LoadedConversation, load_conversation};
 pub use conversations::{LIST_PAGE_SIZE, ListConversations, list_conversations};
-pub use folders::{Folders, folders};
+pub use folders::{Folders, MoveFolder, folders, move_folder};
 pub use grants::{ListGrants, list_grants};
 pub use import::{ImportConversation, import_conversation};
 pub use page::{LoadPage, load_page};

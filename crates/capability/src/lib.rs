@@ -7,6 +7,7 @@ mod context;
 mod job;
 mod libraries;
 mod memories;
+mod project_files;
 mod quotes;
 mod running;
 mod service_tokens;
@@ -22,6 +23,7 @@ pub use context::{
 pub use job::{Job, RepeatedJob};
 pub use libraries::{FindLibraries, Libraries, ListLibraries, ReadableLibrary};
 pub use memories::{Memories, RememberFacts, RememberedFact, RememberedFacts};
+pub use project_files::{FileState, Membership, NewProjectFile, ProjectFile, ProjectFiles, ProjectMembers};
 pub use quotes::{FindQuotes, QuotedDocument, Quotes};
 pub use running::Capabilities;
 pub use service_tokens::{

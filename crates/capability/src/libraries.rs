@@ -1,11 +1,14 @@
 //! Libraries of documents, about which capabilities ask each other.
 
+use crate::project_files::{ProjectFiles, ProjectMembers};
 use chat::Caller;
 use contract::RunScope;
 use futures::future::BoxFuture;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use store::StoreError;
+use store::sql::Db;
 use wire::UserError;
 
 /// A library that a user may read.
@@ -19,7 +22,7 @@ pub struct ReadableLibrary {
 
 /// Lists libraries: the capability with documents does.
 pub trait ListLibraries: Send + Sync + 'static {
-    /// Returns the libraries that a caller may read, those of the config included.
+    /// Returns the libraries that a caller may read, those of the config included and those of projects not.
     ///
     /// # Errors
     /// The database failed.
@@ -41,6 +44,8 @@ pub trait FindLibraries: Send + Sync + 'static {
 pub struct Libraries {
     list: Arc<OnceLock<Arc<dyn ListLibraries>>>,
     find: Arc<OnceLock<Arc<dyn FindLibraries>>>,
+    members: Arc<OnceLock<Arc<dyn ProjectMembers>>>,
+    files: Arc<OnceLock<Arc<dyn ProjectFiles>>>,
 }
 
 impl Libraries {
@@ -55,6 +60,64 @@ impl Libraries {
     pub fn provide_find(&self, find: Arc<dyn FindLibraries>) {
         if self.find.set(find).is_err() {
             tracing::warn!("two capabilities find libraries of conversations; the first one is used");
+        }
+    }
+
+    /// Sets what knows the members of projects. Only the first one counts.
+    pub fn provide_members(&self, members: Arc<dyn ProjectMembers>) {
+        if self.members.set(members).is_err() {
+            tracing::warn!("two capabilities know members of projects; the first one is used");
+        }
+    }
+
+    /// Sets what keeps the files of projects. Only the first one counts.
+    pub fn provide_files(&self, files: Arc<dyn ProjectFiles>) {
+        if self.files.set(files).is_err() {
+            tracing::warn!("two capabilities keep files of projects; the first one is used");
+        }
+    }
+
+    /// Returns what knows the members of projects; `None` on a server without projects.
+    pub fn members(&self) -> Option<Arc<dyn ProjectMembers>> {
+        self.members.get().cloned()
+    }
+
+    /// Returns what keeps the files of projects; `None` on a server without documents.
+    pub fn files(&self) -> Option<Arc<dyn ProjectFiles>> {
+        self.files.get().cloned()
+    }
+
+    /// Returns those of some projects that have files.
+    ///
+    /// # Errors
+    /// As [`ProjectFiles::with_files`].
+    pub async fn with_files(&self, project_ids: Vec<String>) -> Result<HashSet<String>, StoreError> {
+        match self.files.get() {
+            Some(files) if !project_ids.is_empty() => files.with_files(project_ids).await,
+            _ => Ok(HashSet::new()),
+        }
+    }
+
+    /// Deletes the files of a project, in the transaction that deletes the project.
+    ///
+    /// # Errors
+    /// As [`ProjectFiles::forget_project`].
+    pub async fn forget_project(&self, db: &mut Db, project_id: &str) -> Result<(), StoreError> {
+        match self.files.get() {
+            Some(files) => files.forget_project(db, project_id).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the files that a member has added count as those of the owner, in the transaction that removes the
+    /// member.
+    ///
+    /// # Errors
+    /// As [`ProjectFiles::forget_member`].
+    pub async fn forget_member(&self, db: &mut Db, project_id: &str, user_id: &str) -> Result<(), StoreError> {
+        match self.files.get() {
+            Some(files) => files.forget_member(db, project_id, user_id).await,
+            None => Ok(()),
         }
     }
 
@@ -85,6 +148,8 @@ impl Libraries {
 impl fmt::Debug for Libraries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (list, find) = (self.list.get().is_some(), self.find.get().is_some());
-        f.debug_struct("Libraries").field("lists", &list).field("finds", &find).finish()
+        let (members, files) = (self.members.get().is_some(), self.files.get().is_some());
+        let mut parts = f.debug_struct("Libraries");
+        parts.field("lists", &list).field("finds", &find).field("members", &members).field("files", &files).finish()
     }
 }

@@ -66,6 +66,7 @@ impl KnowledgeCapability {
         knowledge.use_libraries(host.libraries.clone());
         host.quotes.provide(Arc::new(knowledge.clone()));
         host.libraries.provide_list(Arc::new(knowledge.clone()));
+        host.libraries.provide_files(Arc::new(knowledge.clone()));
         Self { knowledge }
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod members;
 mod page;
 mod project;
 mod routes;
@@ -37,6 +38,7 @@ impl ProjectCapability {
     fn new(host: &Host) -> Self {
         let projects = Projects::new(host.store.clone(), host.libraries.clone());
         host.libraries.provide_find(Arc::new(projects.clone()));
+        host.libraries.provide_members(Arc::new(projects.clone()));
         Self { projects }
     }
 }
@@ -54,6 +56,10 @@ impl Capability for ProjectCapability {
         let projects = self.projects.clone();
         context.chat.set_folder_page(Arc::new(move |id| projects.is_on().then(|| page::folder_path(id))));
         Some(routes::routes(Service { projects: self.projects.clone(), context: context.clone() }))
+    }
+
+    fn upload_routes(&self, context: &Context) -> Option<ApiRouter> {
+        Some(routes::upload_routes(Service { projects: self.projects.clone(), context: context.clone() }))
     }
 
     fn account_link(&self) -> Option<(&'static str, &'static str)> {

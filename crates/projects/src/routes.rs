@@ -36,7 +36,7 @@ pub(crate) fn routes(service: Service) -> ApiRouter {
         .post("/api/projects", create, "Create a project, or turn a folder into one")
         .get("/api/projects/{id}", show, "Get a project with its members")
         .put("/api/projects/{id}", change, "Change the settings of a project")
-        .delete("/api/projects/{id}", delete, "Delete a project; its conversations are kept")
+        .delete("/api/projects/{id}", delete, "Delete a project with its files; its conversations are kept")
         .post("/api/projects/{id}/members", add_member, "Add a user to a project")
         .put("/api/projects/{id}/members/{member}", change_member, "Change the role of a user in a project")
         .delete("/api/projects/{id}/members/{member}", remove_member, "Remove a user from a project, or leave it")
@@ -44,6 +44,11 @@ pub(crate) fn routes(service: Service) -> ApiRouter {
         .get("/api/projects/{id}/export", export, "Download a project with the caller's conversations")
         .with_pages(page::routes())
         .map(|router| router.with_state(service))
+}
+
+/// Returns the form with files, whose bodies are larger than others.
+pub(crate) fn upload_routes(service: Service) -> ApiRouter {
+    ApiRouter::new(&PROJECTS).with_pages(page::upload_routes()).map(|router| router.with_state(service))
 }
 
 async fn list(

@@ -143,16 +143,22 @@ impl ToolSource for ProjectSource {
     }
 }
 
-/// Finds the libraries of projects for searches in documents.
+/// Finds the libraries of projects for searches in documents. The files of a project are a library with its id.
 impl FindLibraries for Projects {
     fn of_run<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             if !scope.is_authenticated || !self.applies_to(&scope.agent_id) {
                 return Ok(Vec::new());
             }
-            let found = store::project_of_conversation(self.store(), &scope.user_id, &scope.conversation_id).await?;
-            let found = found.filter(|project| self.applies_to(&project.agent_id));
-            Ok(found.map(|project| project.libraries).unwrap_or_default())
+            let (user_id, conversation_id) = (&scope.user_id, &scope.conversation_id);
+            let mut around = store::projects_around(self.store(), user_id, conversation_id).await?;
+            around.retain(|project| self.applies_to(&project.agent_id));
+            let ids = around.iter().map(|project| project.id.clone()).collect();
+            let with_files = self.libraries().with_files(ids).await?;
+            for project in around.iter_mut().filter(|project| with_files.contains(&project.id)) {
+                project.libraries.insert(0, project.id.clone());
+            }
+            Ok(store::in_effect(around).map(|project| project.libraries).unwrap_or_default())
         })
     }
 }

@@ -50,6 +50,7 @@ pub use history::conversations::{Conversation, ConversationCursor, ConversationR
 pub use history::copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
 pub use history::encoded::EncodedMessage;
 pub use history::event_claims::ClaimEvents;
+pub use history::folder_tree::{MAX_FOLDER_LEVELS, MoveFolderOutcome};
 pub use history::folders::{MAX_FOLDERS, color_folder, insert_folder, rename_folder_from};
 pub use history::hand_over::HandOver;
 pub use history::messages::StoredMessage;

@@ -50,6 +50,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0065_groups",
     "0075_usage_by_model",
     "0076_order_of_folders",
+    "0079_tree_of_folders",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -79,6 +80,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0065_groups",
     "0075_usage_by_model",
     "0076_order_of_folders",
+    "0079_tree_of_folders",
 ];
 
 /// Returns the migrations for SQLite.

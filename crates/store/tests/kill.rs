@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use store::{BeginRun, BeginRunOutcome, JournalBatch, NewMessage, Store};
+use wire::organize::Folder;
 use wire::{Role, UiMessage};
 
 const URL: &str = "STORE_KILL_URL";
@@ -35,6 +36,14 @@ async fn victim() {
         let batch = JournalBatch { run_id: format!("r{number}"), epoch: 1, first_seq: 1, last_seq: 7, frames };
         assert!(store.append_events(vec![batch]).await.unwrap().is_empty());
         println!("\njournaled {number}");
+        let owner = format!("ada{number}");
+        for id in ["outer", "inner"] {
+            assert!(store.add_folder(&owner, Folder::new(format!("{id}{number}"), id), 1).await.unwrap());
+        }
+        let (outer, inner) = (format!("outer{number}"), format!("inner{number}"));
+        store.move_folder(&owner, &inner, Some(&outer)).await.unwrap();
+        assert!(store.delete_folder(&owner, &outer).await.unwrap());
+        println!("\nlifted {number}");
     }
 }
 
@@ -65,8 +74,8 @@ async fn check(url: &str, round: usize) {
     let mut command = test_process::command("victim", URL, url);
     let mut victim = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
-    let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
+    let is_news = |line: &String| ["begun", "journaled", "lifted"].iter().any(|what| line.starts_with(what));
+    let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(8 + round * 7).collect();
     victim.kill().unwrap();
     reported.extend(lines.filter(is_news));
     victim.wait().unwrap();
@@ -76,11 +85,23 @@ async fn check(url: &str, round: usize) {
         let (what, number) = line.split_once(' ').unwrap();
         let found = match what {
             "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
+            "lifted" => folders_of(&store, number).await == [None::<String>],
             _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
         };
         assert!(found, "round {round}: `{line}` was reported and is not there");
     }
+    // Also of what was not reported, no folder is in one that is gone.
+    for number in 0..=reported.len() {
+        let parents = folders_of(&store, &number.to_string()).await;
+        assert!(parents.len() == 2 || parents.iter().all(Option::is_none), "round {round}: {parents:?}");
+    }
     let stored = store.open_runs().await.unwrap().len();
     let begun = reported.iter().filter(|line| line.starts_with("begun")).count();
     assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} reported");
+}
+
+/// Returns where the folders are that were made with a number.
+async fn folders_of(store: &Store, number: &str) -> Vec<Option<String>> {
+    let folders = store.folders(&format!("ada{number}")).await.unwrap();
+    folders.into_iter().map(|folder| folder.parent_id).collect()
 }

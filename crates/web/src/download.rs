@@ -29,7 +29,7 @@ fn percent_encoded(byte: u8) -> String {
 
 /// Makes a title safe as part of a file name on every system: without path separators, reserved
 /// characters and invisible characters.
-fn safe_file_name(title: &str) -> String {
+pub fn safe_file_name(title: &str) -> String {
     let plain = |sign: char| match sign {
         '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '%' | '`' | '$' => ' ',
         sign if sign.is_alphanumeric() || sign.is_ascii_graphic() => sign,

@@ -71,8 +71,14 @@ pub struct Folder {
     /// The name of the colour of its project; absent for a folder that is no project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<String>,
-    /// How many conversations are in it, without those in the archive.
+    /// The folder that it is in; absent at the top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+    /// How many conversations are in it, without those in the archive and in the folders in it.
     pub count: u32,
+    /// When one of these was last used (Unix time, milliseconds); absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<i64>,
     /// The path of the page with its project, or on which it becomes one; absent on servers without projects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<String>,
@@ -81,11 +87,19 @@ pub struct Folder {
 impl Folder {
     /// A folder without conversations that is no project.
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { id: id.into(), name: name.into(), color: None, count: 0, settings: None }
+        Self { id: id.into(), name: name.into(), color: None, parent_id: None, count: 0, used_at: None, settings: None }
     }
 }
 
-read_struct!(Folder { id: "id", name: "name", color: "color", count: "count" or default, settings: "settings" });
+read_struct!(Folder {
+    id: "id",
+    name: "name",
+    color: "color",
+    parent_id: "parentId",
+    count: "count" or default,
+    used_at: "usedAt",
+    settings: "settings"
+});
 
 /// The caller's folders, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

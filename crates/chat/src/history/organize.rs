@@ -4,7 +4,7 @@ use crate::errors::Result;
 use crate::ids::{check_id, new_id};
 use crate::{Caller, Chat, Inner, errors};
 use std::collections::HashSet;
-use store::{RunsToStop, SearchCursor, StoreError};
+use store::{MAX_FOLDER_LEVELS, MoveFolderOutcome, RunsToStop, SearchCursor, StoreError};
 use wire::api::ConversationSummary;
 use wire::organize::{ConversationChange, Folder, FolderList, MAX_TITLE, SearchHitList};
 use wire::{EndReason, UserError};
@@ -46,6 +46,14 @@ impl Chat {
         Ok(self.inner.folders(caller).await?)
     }
 
+    /// Returns a folder and those in it, on all levels; outer ones come first.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own.
+    pub async fn folders_in(&self, caller: &Caller, id: &str) -> Result<Vec<Folder>, UserError> {
+        Ok(self.inner.folders_in(caller, id).await?)
+    }
+
     /// Creates a folder (name: 1 to 60 characters).
     ///
     /// # Errors
@@ -70,7 +78,15 @@ impl Chat {
         Ok(self.inner.order_folders(caller, ids).await?)
     }
 
-    /// Deletes a folder and keeps its conversations.
+    /// Moves a folder, with what is in it, into another one, or out of any folder.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own, 422 if it would be in itself, or in too many others.
+    pub async fn move_folder(&self, caller: &Caller, id: &str, parent: Option<&str>) -> Result<(), UserError> {
+        Ok(self.inner.move_folder(caller, id, parent).await?)
+    }
+
+    /// Deletes a folder and keeps its conversations; its folders move to the one around it.
     ///
     /// # Errors
     /// 404 for a folder that the caller does not own.
@@ -159,6 +175,21 @@ impl Inner {
         Ok(FolderList { items: folders.into_iter().map(|folder| self.folder_links.linked(folder)).collect() })
     }
 
+    /// See [`Chat::folders_in`].
+    async fn folders_in(&self, caller: &Caller, id: &str) -> Result<Vec<Folder>> {
+        let mut all = self.folders(caller).await?.items;
+        let mut found: Vec<_> = all.extract_if(.., |folder| folder.id == id).collect();
+        if found.is_empty() {
+            return Err(UserError::not_found().into());
+        }
+        for _ in 1..MAX_FOLDER_LEVELS {
+            let ids: HashSet<_> = found.iter().map(|folder| folder.id.clone()).collect();
+            let is_inside = |folder: &mut Folder| folder.parent_id.as_ref().is_some_and(|parent| ids.contains(parent));
+            found.extend(all.extract_if(.., is_inside));
+        }
+        Ok(found)
+    }
+
     /// See [`Chat::add_folder`].
     async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder> {
         let folder = self.folder_links.linked(Folder::new(new_id(), folder_name(name)?));
@@ -184,6 +215,20 @@ impl Inner {
             return Err(UserError::invalid("/ids", "Each folder is named once at most.").into());
         }
         Ok(self.store.order_folders(&caller.user_id, ids).await?)
+    }
+
+    /// See [`Chat::move_folder`].
+    async fn move_folder(&self, caller: &Caller, id: &str, parent: Option<&str>) -> Result<()> {
+        let refused = match self.store.move_folder(&caller.user_id, id, parent).await? {
+            MoveFolderOutcome::Moved => return Ok(()),
+            MoveFolderOutcome::Unknown => UserError::not_found(),
+            MoveFolderOutcome::IntoItself => UserError::invalid("/parentId", "A folder cannot be moved into itself."),
+            MoveFolderOutcome::TooDeep => {
+                let message = format!("Folders can be in each other on {MAX_FOLDER_LEVELS} levels at most.");
+                UserError::invalid("/parentId", message)
+            }
+        };
+        Err(refused.into())
     }
 
     /// See [`Chat::delete_folder`].

@@ -1,6 +1,6 @@
 //! Adding documents.
 
-use crate::service::{Access, AddedFile, Knowledge, NewFile, UploadOptions, read_metadata};
+use crate::service::{AddedFile, Knowledge, NewFile, UploadOptions, read_metadata};
 use crate::store::{DocumentRow, DocumentState};
 use axum::extract::multipart::{Field, MultipartRejection};
 use axum::extract::rejection::QueryRejection;
@@ -124,7 +124,7 @@ pub(super) async fn upload(
 ) -> Result<AddedDocuments, HttpError> {
     let viewer = Viewer::from(&caller);
     // Before the body, so that a stranger learns nothing about what a library accepts.
-    knowledge.library(&viewer, &id, Access::Write).await?;
+    knowledge.library_for_upload(&viewer, &id).await?;
     let UploadQuery { replace } = valid_query(query)?;
     let Files(mut body) = files.map_err(|_| HttpError::malformed("The request must be `multipart/form-data`."))?;
     let stored = store_all(&knowledge, &viewer, &id, replace, &mut body).await;

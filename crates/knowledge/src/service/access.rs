@@ -27,6 +27,10 @@ impl LibraryRow {
             // It changes with the messages of the conversation.
             Self { conversation_id: Some(_), .. } => (self.owner == viewer.user_id).then_some(Access::Read),
             _ if self.owner == viewer.user_id => Some(Access::Manage),
+            // Its members are those of the project, and no roles.
+            Self { of_project: true, member, .. } => {
+                member.map(|may_write| if may_write { Access::Write } else { Access::Read })
+            }
             Self { writers, .. } if is_one_of(writers) => Some(Access::Write),
             Self { readers, .. } if is_one_of(readers) => Some(Access::Read),
             _ => None,
@@ -69,6 +73,8 @@ mod tests {
             generation: 0,
             embedding: None,
             has_graph: false,
+            of_project: false,
+            member: None,
             updated_at: 0,
         };
         let check = |user: &str, roles: &[&str], expected| assert_eq!(library.access(&viewer(user, roles)), expected);
@@ -78,6 +84,14 @@ mod tests {
         check("bob", &["staff"], Some(Access::Read));
         check("bob", &["other"], None);
         check("bob", &[], None);
+        let of_project = |member| LibraryRow { of_project: true, member, ..library.clone() };
+        let check = |user: &str, member, expected| {
+            assert_eq!(of_project(member).access(&viewer(user, &["staff", "editor"])), expected, "{user} {member:?}");
+        };
+        check("ada", None, Some(Access::Manage));
+        check("bob", Some(true), Some(Access::Write));
+        check("bob", Some(false), Some(Access::Read));
+        check("bob", None, None);
         let attached = LibraryRow { conversation_id: Some("c".to_owned()), ..library };
         assert_eq!(attached.access(&viewer("ada", &[])), Some(Access::Read));
         assert_eq!(attached.access(&viewer("bob", &["staff", "editor"])), None);

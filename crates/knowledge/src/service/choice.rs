@@ -132,7 +132,8 @@ impl Knowledge {
             Some(chosen) if options.choose.is_some() => libraries.retain(|library| chosen.contains(&library.id)),
             _ if !options.libraries.is_empty() => libraries.retain(|library| options.names(&library.id)),
             _ if !own.is_empty() => libraries.clear(),
-            _ => {}
+            // The files of a project are for its conversations, unless the user chooses them.
+            _ => libraries.retain(|library| !library.of_project),
         }
         libraries.retain(|library| !own.iter().any(|known| known.id == library.id));
         Ok(attached.into_iter().chain(own).chain(libraries).take(MAX_LIBRARIES).collect())
@@ -143,7 +144,8 @@ impl ListLibraries for Knowledge {
     fn readable<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<ReadableLibrary>, UserError>> {
         Box::pin(async move {
             let viewer = Viewer::from(caller);
-            let own = self.libraries(&viewer).await?.into_iter().filter(|library| !library.owner.is_empty());
+            let own = self.libraries(&viewer).await?.into_iter();
+            let own = own.filter(|library| !library.owner.is_empty() && !library.of_project);
             let own = own.map(|library| ReadableLibrary { id: library.id, name: library.name });
             // Those of the config are listed from the start on, also before their documents are read.
             let declared = self.declared().into_iter().map(|(declared, _)| declared);

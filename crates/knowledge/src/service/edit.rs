@@ -55,6 +55,11 @@ impl Knowledge {
     ) -> Result<LibraryRow, UserError> {
         let mut library = self.library(viewer, id, Access::Manage).await?;
         let LibraryChange { name, description, readers, writers, graph } = change;
+        let names_roles = [&readers, &writers].into_iter().flatten().any(|roles| !roles.is_empty());
+        if library.of_project && (names_roles || name.as_ref().is_some_and(|name| name.trim() != library.name)) {
+            let message = "This library has the name and the members of its project. Change the project instead.";
+            return Err(UserError::new(ErrorCode::Forbidden, message));
+        }
         self.check_graph_switch(graph == Some(true))?;
         library.has_graph = graph.unwrap_or(library.has_graph);
         if let Some(name) = name {

@@ -8,6 +8,7 @@ mod follow;
 mod graph;
 mod loaded;
 mod marks;
+mod projects;
 mod quotes;
 mod rank;
 mod search;
@@ -224,6 +225,7 @@ impl Knowledge {
     /// 404 if the viewer may not read it, 403 if they may read it but not do what is asked.
     pub(crate) async fn library(&self, viewer: &Viewer, id: &str, access: Access) -> Result<LibraryRow, UserError> {
         let library = store::library(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
+        let library = self.with_membership(viewer, library).await?;
         self.check(viewer, &library, access)?;
         Ok(library)
     }
@@ -242,14 +244,23 @@ impl Knowledge {
     fn check(&self, viewer: &Viewer, library: &LibraryRow, access: Access) -> Result<(), UserError> {
         match self.access(viewer, library) {
             Some(allowed) if allowed >= access => Ok(()),
-            Some(_) => Err(UserError::new(ErrorCode::Forbidden, "You may only read this library.")),
+            Some(_) => Err(read_only()),
             None => Err(UserError::not_found()),
         }
     }
 
     /// Returns the libraries that a viewer may read.
     pub(crate) async fn libraries(&self, viewer: &Viewer) -> Result<Vec<LibraryRow>, UserError> {
-        let mut all = store::libraries(self.store(), &viewer.user_id, viewer.roles().to_vec()).await.map_err(failed)?;
+        let memberships = self.memberships(viewer).await?;
+        let projects = memberships.keys().cloned().collect();
+        let found = store::libraries(self.store(), &viewer.user_id, viewer.roles().to_vec(), projects);
+        let found = found.await.map_err(failed)?.into_iter();
+        let mut all: Vec<_> = found
+            .map(|library| {
+                let membership = memberships.get(&library.id);
+                projects::as_member(library, membership)
+            })
+            .collect();
         for (declared, _) in self.declared() {
             if let Some(library) = store::library(self.store(), &declared.id.0).await.map_err(failed)? {
                 all.push(library);
@@ -359,6 +370,11 @@ impl Knowledge {
         }
         self.document(viewer, &document.id, Access::Read).await
     }
+}
+
+/// The error of a change by a user who may only read the library.
+fn read_only() -> UserError {
+    UserError::new(ErrorCode::Forbidden, "You may only read this library.")
 }
 
 /// Converts an error of the database.

@@ -71,7 +71,8 @@ impl Knowledge {
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
         let library = self.library(viewer, library_id, Access::Write).await?;
-        self.add(&library.id, &library.owner, &viewer.user_id, file, options, content).await
+        let counted = if library.of_project { &viewer.user_id } else { &library.owner };
+        self.add(&library.id, counted, &viewer.user_id, file, options, content).await
     }
 
     /// As [`Knowledge::upload`], without rights: also for the files of a folder.

@@ -25,6 +25,11 @@ pub(crate) struct LibraryRow {
     /// Whether the owner has its entities and relations extracted. False for libraries of the config, whose `graph` is
     /// there.
     pub(crate) has_graph: bool,
+    /// Whether it has the files of a project, whose id is its own.
+    pub(crate) of_project: bool,
+    /// Whether the user for whom it was looked up may add documents as a member of the project; `None` without a
+    /// project and for everybody else. The service sets it.
+    pub(crate) member: Option<bool>,
     pub(crate) updated_at: i64,
 }
 
@@ -63,7 +68,8 @@ impl LibraryCounts {
 const INSERT: &str = "
     INSERT INTO knowledge_libraries (id, owner, name, about, has_graph, created_at, updated_at)
     SELECT $1, $2, $3, $4, $5, $6, $6
-    WHERE (SELECT count(*) FROM knowledge_libraries WHERE owner = $2 AND conversation_id IS NULL) < $7";
+    WHERE (SELECT count(*) FROM knowledge_libraries
+        WHERE owner = $2 AND conversation_id IS NULL AND of_project = 0) < $7";
 
 /// Two messages may be sent to a conversation at once.
 const INSERT_ATTACHMENTS: &str = "
@@ -87,7 +93,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT id, owner, name, about AS description, conversation_id, generation, embedding_model,
-                embedding_dimensions, has_graph, updated_at
+                embedding_dimensions, has_graph, of_project, updated_at
              FROM knowledge_libraries ",
             $rest
         )
@@ -102,15 +108,17 @@ const ONE: &str = select!(
 );
 const OF_CONVERSATION: &str = select!("WHERE conversation_id = $1");
 
-/// Those of a user, and those that their roles may read.
+/// Those of a user, those that their roles may read, and those of their projects.
 const LIST: Sql = Sql::pair(
     select!(
         "WHERE conversation_id IS NULL AND (owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
-         WHERE role IN (SELECT value FROM json_each($2)))) ORDER BY id LIMIT $3"
+         WHERE role IN (SELECT value FROM json_each($2)))
+            OR (of_project = 1 AND id IN (SELECT value FROM json_each($4)))) ORDER BY id LIMIT $3"
     ),
     select!(
         "WHERE conversation_id IS NULL AND (owner = $1
-            OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2)))
+            OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
+            OR (of_project = 1 AND id = ANY($4)))
          ORDER BY id LIMIT $3"
     ),
 );
@@ -130,13 +138,25 @@ const COUNTS: Sql = Sql::pair(
      GROUP BY library_id, state",
 );
 
+/// The sum of the files in the libraries of a user and of those that they have added to projects, as `$type`.
+macro_rules! used {
+    ($type:literal) => {
+        concat!(
+            "SELECT CAST(
+                (SELECT coalesce(sum(d.bytes), 0) FROM knowledge_documents d
+                    JOIN knowledge_libraries l ON l.id = d.library_id
+                    WHERE l.owner = $1 AND l.conversation_id IS NULL AND l.of_project = 0)
+                + (SELECT coalesce(sum(d.bytes), 0) FROM knowledge_documents d
+                    JOIN knowledge_libraries l ON l.id = d.library_id
+                    WHERE d.added_by = $1 AND l.of_project = 1) AS ",
+            $type,
+            ")"
+        )
+    };
+}
+
 /// Attached files are not counted: the limit of a user's attachments bounds them.
-const USED: Sql = Sql::pair(
-    "SELECT CAST(coalesce(sum(d.bytes), 0) AS INTEGER) FROM knowledge_documents d
-     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1 AND l.conversation_id IS NULL",
-    "SELECT CAST(coalesce(sum(d.bytes), 0) AS BIGINT) FROM knowledge_documents d
-     JOIN knowledge_libraries l ON l.id = d.library_id WHERE l.owner = $1 AND l.conversation_id IS NULL",
-);
+const USED: Sql = Sql::pair(used!("INTEGER"), used!("BIGINT"));
 
 /// Declared libraries that are not in a list.
 const UNDECLARED: Sql = Sql::pair(
@@ -231,9 +251,14 @@ pub(crate) async fn insert_attachment_library(
     store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
 }
 
-/// Returns the libraries of a user, and those that one of these roles may read.
-pub(crate) async fn libraries(store: &Store, owner: &str, roles: Vec<String>) -> Result<Vec<LibraryRow>, StoreError> {
-    let find = sql::query(LIST).bind(owner).bind(roles).bind(MAX_LISTED);
+/// Returns the libraries of a user, those that one of these roles may read, and those of these projects.
+pub(crate) async fn libraries(
+    store: &Store,
+    owner: &str,
+    roles: Vec<String>,
+    projects: Vec<String>,
+) -> Result<Vec<LibraryRow>, StoreError> {
+    let find = sql::query(LIST).bind(owner).bind(roles).bind(MAX_LISTED).bind(projects);
     let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
     with_roles(store, rows).await
 }
@@ -269,6 +294,8 @@ fn read(row: &Row) -> Result<LibraryRow, StoreError> {
         generation: row.try_get("generation")?,
         embedding: model.zip(row.try_get("embedding_dimensions")?),
         has_graph: row.try_get("has_graph")?,
+        of_project: row.try_get("of_project")?,
+        member: None,
         updated_at: row.try_get("updated_at")?,
     })
 }
@@ -293,7 +320,7 @@ pub(crate) async fn counts(store: &Store, ids: Vec<String>) -> Result<HashMap<St
     Ok(all)
 }
 
-/// Returns the bytes of all files of the libraries of a user.
+/// Returns the bytes of all files that count as those of a user.
 pub(crate) async fn used_bytes(store: &Store, owner: &str) -> Result<i64, StoreError> {
     let find = sql::query_scalar(USED).bind(owner);
     store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await

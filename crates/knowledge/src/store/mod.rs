@@ -5,6 +5,7 @@ mod chunks;
 mod documents;
 pub(crate) mod graph;
 mod libraries;
+mod project_libraries;
 mod read_pages;
 mod reading;
 mod vectors;
@@ -23,6 +24,7 @@ pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
+pub(crate) use project_libraries::{delete_project_library, forget_member, insert_project_library};
 pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
     Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,
@@ -78,6 +80,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "read_pages",
             sqlite: include_str!("../../migrations/sqlite/0008_read_pages.sql"),
             postgres: include_str!("../../migrations/postgres/0008_read_pages.sql"),
+        },
+        Migration {
+            name: "projects",
+            sqlite: include_str!("../../migrations/sqlite/0009_projects.sql"),
+            postgres: include_str!("../../migrations/postgres/0009_projects.sql"),
         },
     ],
     tables: &[

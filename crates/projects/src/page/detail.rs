@@ -1,5 +1,6 @@
 //! The page of a project.
 
+use super::files;
 use super::form::{Choices, ProjectForm};
 use super::people::{self, MemberForm};
 use super::{PATH, account_page, is_shown, project_path};
@@ -52,6 +53,8 @@ pub(super) async fn show(
     let done = match query.done.as_deref() {
         Some("created") => Some("Created. The folder is in your list of conversations."),
         Some("saved") => Some("Saved. It applies from the next message on."),
+        Some("uploaded") => Some("Added. The files can be searched once they are read."),
+        Some("file-deleted") => Some("Deleted."),
         Some("added") => Some("Added."),
         Some("changed") => Some("Changed."),
         Some("removed") => Some("Removed."),
@@ -118,11 +121,13 @@ pub(super) async fn render(
     let errors = [&refused, &members.refused, &problem];
     let status = errors.into_iter().flatten().next().map_or(StatusCode::OK, status_of);
     let conversations = conversations(service, caller, &project).await?;
+    let files = files::section(service, caller, &project).await?;
     let title = (project.name.clone(), Some(project.color));
     let content = view! {
         {success_message(done)}
         {error_message(problem.map(|error| error.message))}
         {conversations}
+        {files}
         {settings(&project, form, refused, &choices)}
         {people::section(&project, caller, members)}
         {end(&project)}
@@ -213,22 +218,27 @@ fn read_only(project: &ProjectView, choices: &Choices) -> AnyView {
 fn end(project: &ProjectView) -> AnyView {
     let path = project_path(&project.id);
     let export = format!("/api/projects/{}/export", query_encoded(&project.id));
+    let archive = project.folder_id.as_ref().map(|folder_id| {
+        let path = format!("/api/folders/{}/export", query_encoded(folder_id));
+        view! { <a class="cw-button" href=path download="">"Download my conversations as ZIP"</a> }
+    });
     let (action, act, about) = match project.role {
         Role::Owner => (
             format!("{path}/delete"),
             "Delete project",
-            "Deleting removes the settings and the members for everybody. All conversations stay with their owners.",
+            "Deleting removes the settings, the members and the files for everybody. All conversations stay with their owners.",
         ),
         Role::Viewer | Role::Editor => (
             format!("{path}/leave"),
             "Leave project",
-            "When you leave, your conversations stay in your folder, without the instructions and libraries of the project.",
+            "When you leave, your conversations stay in your folder, without the instructions, libraries and files of the project.",
         ),
     };
     view! {
         <section class="cw-account-part" aria-label="Download and leave">
             <div class="cw-memory-actions">
                 <a class="cw-button" href=export download="">"Download with my conversations"</a>
+                {archive}
                 <form method="post" action=action>
                     <button class="cw-button cw-danger">{act}</button>
                 </form>

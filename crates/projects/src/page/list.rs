@@ -13,10 +13,12 @@ use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
+use std::collections::HashMap;
 use web::html::{error_message, success_message};
 use web::times::day;
 use web::{HttpError, see_other, status_of};
 use wire::UserError;
+use wire::organize::Folder;
 
 /// The query of the page.
 #[derive(Default, Deserialize)]
@@ -89,6 +91,7 @@ async fn render(
     (done, refused): (Option<&'static str>, Option<UserError>),
 ) -> Result<Response, HttpError> {
     let projects = sorted(service.list(caller).await?, sort);
+    let around = names_around(service.context.chat.folders(caller).await?.items);
     let choices = Choices::load(service, caller).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, status_of);
     let has_several = projects.len() > 1;
@@ -108,7 +111,7 @@ async fn render(
         <section class="cw-account-part" aria-labelledby="mine">
             <h2 id="mine">"My projects"</h2>
             {has_several.then(|| orders(sort))}
-            {items(projects, sort)}
+            {items(projects, sort, &around)}
         </section>
         <section class="cw-account-part" aria-labelledby="new">
             <h2 id="new">{heading}</h2>
@@ -140,16 +143,27 @@ fn orders(sort: Sort) -> impl IntoView {
     }
 }
 
-fn items(projects: Vec<ListedProject>, sort: Sort) -> AnyView {
+/// Returns the names of the folders that folders are in, by the ids of the inner ones.
+fn names_around(folders: Vec<Folder>) -> HashMap<String, String> {
+    let names: HashMap<_, _> = folders.iter().map(|folder| (folder.id.clone(), folder.name.clone())).collect();
+    let around = |folder: Folder| Some((folder.id, names.get(&folder.parent_id?)?.clone()));
+    folders.into_iter().filter_map(around).collect()
+}
+
+fn items(projects: Vec<ListedProject>, sort: Sort, around: &HashMap<String, String>) -> AnyView {
     if projects.is_empty() {
         return view! { <p class="cw-account-note">"You are in no projects yet."</p> }.into_any();
     }
     let moves = order::buttons(&projects, sort);
-    let items = projects.into_iter().zip(moves).map(|(project, moves)| item(project, moves)).collect_view();
+    let item = |(project, moves): (ListedProject, Option<AnyView>)| {
+        let around = project.folder_id.as_ref().and_then(|id| around.get(id)).cloned();
+        item(project, around, moves)
+    };
+    let items = projects.into_iter().zip(moves).map(item).collect_view();
     view! { <ul class="cw-memory-list">{items}</ul> }.into_any()
 }
 
-fn item(project: ListedProject, moves: Option<AnyView>) -> impl IntoView {
+fn item(project: ListedProject, around: Option<String>, moves: Option<AnyView>) -> impl IntoView {
     let ListedProject { id, name, color, role, members, conversations, used_at, .. } = project;
     let role = match role {
         Role::Owner => "you own it",
@@ -162,9 +176,10 @@ fn item(project: ListedProject, moves: Option<AnyView>) -> impl IntoView {
         counted(members, "member", "members"),
         day(used_at),
     );
+    let around = around.map(|name| view! { <span class="cw-account-note">" in "<span dir="auto">{name}</span></span> });
     view! {
         <li class="cw-memory-fact">
-            <p>{dot(color)} <a href=project_path(&id)><strong dir="auto">{name}</strong></a></p>
+            <p>{dot(color)} <a href=project_path(&id)><strong dir="auto">{name}</strong></a>{around}</p>
             <p class="cw-account-note">{about}</p>
             {moves}
         </li>

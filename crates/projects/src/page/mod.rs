@@ -2,6 +2,7 @@
 //! script.
 
 mod detail;
+mod files;
 mod form;
 mod list;
 mod order;
@@ -46,6 +47,14 @@ pub(crate) fn routes() -> Router<Service> {
         .route("/account/projects/{id}/members/{member}", post(people::change))
         .route("/account/projects/{id}/members/{member}/remove", post(people::remove))
         .route("/account/projects/{id}/leave", post(people::leave))
+        .route("/account/projects/{id}/files/{document}/delete", post(files::delete))
+        .layer(from_fn_with_state(PATH, require_account))
+}
+
+/// Returns the route of the form with files.
+pub(crate) fn upload_routes() -> Router<Service> {
+    Router::new()
+        .route("/account/projects/{id}/files", post(files::add))
         .layer(from_fn_with_state(PATH, require_account))
 }
 

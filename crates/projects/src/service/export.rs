@@ -17,7 +17,8 @@ const PAGE: u32 = 100;
 struct Progress {
     service: Service,
     caller: Caller,
-    folder_id: String,
+    /// The folder of the project, and those in it, that were not read to their end.
+    folder_ids: VecDeque<String>,
     /// The conversations of the page that was read last.
     ids: VecDeque<String>,
     /// The next page: whether of the archive, and its cursor; `None` after the last one.
@@ -25,8 +26,8 @@ struct Progress {
 }
 
 /// Returns the title of a project of the caller, and the lines of its file, each of them JSON: its
-/// settings, then each conversation of the caller in the form of its own export, one in memory at a
-/// time.
+/// settings, then each conversation of the caller in its folder and the folders in that, in the form of its own export, one
+/// in memory at a time.
 ///
 /// # Errors
 /// 401 for visitors, 404 for an unknown project.
@@ -34,17 +35,22 @@ pub(crate) async fn export(service: &Service, caller: &Caller, id: &str) -> Resu
     let project = service.project(caller, id).await?;
     let name = project.settings.name.clone();
     let first = line(&ExportedProject::new(project.settings));
-    let progress = project.folder_id.map(|folder_id| Progress {
+    let folders = match &project.folder_id {
+        Some(folder_id) => service.context.chat.folders_in(caller, folder_id).await?,
+        None => Vec::new(),
+    };
+    let progress = Progress {
         service: service.clone(),
         caller: caller.clone(),
-        folder_id,
+        folder_ids: folders.into_iter().map(|folder| folder.id).collect(),
         ids: VecDeque::new(),
         next: Some((false, None)),
-    });
-    let rest = stream::try_unfold(progress, |progress| async move {
-        let Some(mut progress) = progress else { return Ok(None) };
-        Ok(progress.line().await?.map(|line| (line, Some(progress))))
-    });
+    };
+    let rest =
+        stream::try_unfold(
+            progress,
+            |mut progress| async move { Ok(progress.line().await?.map(|line| (line, progress))) },
+        );
     // The response has begun, so an error can only break it off.
     let rest = rest.map(|line: Result<Bytes, UserError>| line.map_err(|error| std::io::Error::other(error.message)));
     Ok((
@@ -65,8 +71,13 @@ impl Progress {
                     Err(error) => return Err(error),
                 }
             }
-            let Some((archived, cursor)) = self.next.take() else { return Ok(None) };
-            let filter = ListFilter { archived, folder_id: Some(self.folder_id.clone()) };
+            let Some(folder_id) = self.folder_ids.front().cloned() else { return Ok(None) };
+            let Some((archived, cursor)) = self.next.take() else {
+                self.folder_ids.pop_front();
+                self.next = Some((false, None));
+                continue;
+            };
+            let filter = ListFilter { archived, folder_id: Some(folder_id) };
             let chat = &self.service.context.chat;
             let page = chat.conversations(&self.caller, filter, PAGE, cursor.as_deref()).await?;
             self.ids = page.items.into_iter().map(|item| item.id).collect();

@@ -89,7 +89,8 @@ pub(crate) async fn remove_member(
         return Err(owner_only("remove others"));
     }
     let audit = audit(&caller.user_id, "remove_member", id, json!({ "userId": user_id }));
-    let remove = store::remove_member(service.store(), &caller.user_id, (id, user_id), audit);
+    let remove =
+        store::remove_member(service.store(), service.projects.libraries(), &caller.user_id, (id, user_id), audit);
     match remove.await.map_err(from_store_error)? {
         RemoveOutcome::Removed => Ok(()),
         RemoveOutcome::Unknown => Err(UserError::not_found()),

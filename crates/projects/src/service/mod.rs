@@ -61,6 +61,11 @@ impl Projects {
         &self.store
     }
 
+    /// Returns what is known about libraries and files.
+    pub(crate) fn libraries(&self) -> &Libraries {
+        &self.libraries
+    }
+
     /// Returns the instructions that runs have received.
     pub(crate) fn run_instructions(&self) -> &RunInstructionsCache {
         &self.run_instructions
@@ -228,7 +233,7 @@ impl Service {
         }
     }
 
-    /// Deletes a project that the caller owns. Its conversations stay.
+    /// Deletes a project that the caller owns, with its files. Its conversations stay.
     ///
     /// # Errors
     /// 401 for visitors, 404 for an unknown project, 403 if another user owns it.
@@ -238,7 +243,10 @@ impl Service {
             return Err(owner_only("delete it"));
         }
         let audit = audit(&caller.user_id, "delete", id, json!({ "name": known.settings.name }));
-        if store::delete(self.store(), &caller.user_id, id, audit).await.map_err(from_store_error)? {
+        if store::delete(self.store(), &self.projects.libraries, &caller.user_id, id, audit)
+            .await
+            .map_err(from_store_error)?
+        {
             Ok(())
         } else {
             Err(UserError::not_found())
@@ -292,7 +300,7 @@ fn invalid(Problem { field, message }: Problem) -> UserError {
     UserError::invalid(format!("/{field}"), message)
 }
 
-fn cannot_change() -> UserError {
+pub(crate) fn cannot_change() -> UserError {
     UserError::new(ErrorCode::Forbidden, "You may only use this project. Ask its owner to let you change it.")
 }
 

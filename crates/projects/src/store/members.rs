@@ -5,6 +5,7 @@ use super::{blocks, role};
 use crate::project::Role;
 use ::store::sql::{self, Db};
 use ::store::{AuditEntry, Store, StoreError, append_audit, color_folder, insert_folder};
+use capability::{Libraries, Membership};
 use wire::organize::Folder;
 
 /// The most projects that a user is in, so that others cannot fill their list without end.
@@ -63,6 +64,10 @@ const LIST: &str = "
         AND EXISTS (SELECT 1 FROM project_members own WHERE own.project_id = $2 AND own.user_id = $1)
     ORDER BY m.joined_at, m.user_id";
 
+const MEMBERSHIPS_OF_USER: &str = "
+    SELECT p.id, p.owner, p.name, m.role FROM project_members m JOIN projects p ON p.id = m.project_id
+    WHERE m.user_id = $1";
+
 const COUNT: &str = "SELECT count(*) FROM project_members WHERE project_id = $1";
 
 const MEMBERSHIPS: &str = "SELECT count(*) FROM project_members WHERE user_id = $1";
@@ -94,6 +99,23 @@ pub(crate) async fn members(store: &Store, user_id: &str, project_id: &str) -> R
         })
     });
     read.await
+}
+
+/// Returns what a user may do with the files of all projects that they are in.
+///
+/// # Errors
+/// The database failed, or a row is damaged.
+pub(crate) async fn memberships(db: &mut Db, user_id: &str) -> Result<Vec<Membership>, StoreError> {
+    let rows = sql::query(MEMBERSHIPS_OF_USER).bind(user_id).fetch_all(db).await?;
+    let membership = |row: &sql::Row| {
+        Ok(Membership {
+            project_id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            owner: row.try_get("owner")?,
+            may_write: role(row)? >= Role::Editor,
+        })
+    };
+    rows.iter().map(membership).collect()
 }
 
 /// Adds a user to a project, with a folder of their own if they have room for it, and with its row
@@ -170,17 +192,20 @@ pub(crate) async fn change_role(
 }
 
 /// Removes a user from a project: its owner removes others, and everybody else themselves. The
-/// folder stays with its conversations, which no longer have the instructions.
+/// folder stays with its conversations, which no longer have the instructions, and the files that the user has added stay
+/// in the project.
 ///
 /// # Errors
 /// The database failed.
 pub(crate) async fn remove_member(
     store: &Store,
+    libraries: &Libraries,
     by: &str,
     (project_id, user_id): (&str, &str),
     audit: AuditEntry,
 ) -> Result<RemoveOutcome, StoreError> {
     let (by, project_id, user_id) = (by.to_owned(), project_id.to_owned(), user_id.to_owned());
+    let libraries = libraries.clone();
     let write = store.write(move |db| {
         Box::pin(async move {
             let Some(own) = find_in(db, &by, &project_id).await? else { return Ok(RemoveOutcome::Unknown) };
@@ -196,6 +221,7 @@ pub(crate) async fn remove_member(
                 color_folder(db, &user_id, &folder_id, None).await?;
             }
             blocks::delete(db, &project_id, &user_id).await?;
+            libraries.forget_member(db, &project_id, &user_id).await?;
             append_audit(db, vec![audit]).await?;
             Ok(RemoveOutcome::Removed)
         })

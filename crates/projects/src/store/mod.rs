@@ -5,13 +5,13 @@ mod blocks;
 mod members;
 mod projects;
 
-pub(crate) use blocks::{Block, RunProject, block, insert_block, project_of_conversation};
+pub(crate) use blocks::{Block, RunProject, block, in_effect, insert_block, project_of_conversation, projects_around};
 pub(crate) use members::{
-    AddMember, AddOutcome, RemoveOutcome, add_member, change_role, ensure_folder, members, remove_member,
+    AddMember, AddOutcome, RemoveOutcome, add_member, change_role, ensure_folder, members, memberships, remove_member,
 };
 pub(crate) use projects::{
     CreateOutcome, CreateProject, ListedProject, ProjectFolder, SaveOutcome, SaveProject, StoredProject, create,
-    delete, find, list, project_of_folder, save,
+    delete, find, find_in, list, project_of_folder, save,
 };
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::{DAMAGED, role};
 use crate::project::{Color, ProjectSettings, Role};
 use ::store::sql::{self, Db, Row};
 use ::store::{AuditEntry, Store, StoreError, append_audit, color_folder, insert_folder, rename_folder_from};
+use capability::Libraries;
 use wire::organize::Folder;
 
 /// A project as one of its users sees it.
@@ -163,7 +164,10 @@ pub(crate) async fn find(store: &Store, user_id: &str, id: &str) -> Result<Optio
 }
 
 /// Does the same as [`find`] within another read or write.
-pub(super) async fn find_in(db: &mut Db, user_id: &str, id: &str) -> Result<Option<StoredProject>, StoreError> {
+///
+/// # Errors
+/// As [`list`].
+pub(crate) async fn find_in(db: &mut Db, user_id: &str, id: &str) -> Result<Option<StoredProject>, StoreError> {
     sql::query(FIND).bind(user_id).bind(id).fetch_optional(db).await?.as_ref().map(read).transpose()
 }
 
@@ -284,20 +288,27 @@ async fn update(db: &mut Db, save: &SaveProject) -> Result<SaveOutcome, StoreErr
     Ok(SaveOutcome::Saved)
 }
 
-/// Deletes a project of its owner with its row in the audit log. The folders stay with their
+/// Deletes a project of its owner with its files and its row in the audit log. The folders stay with their
 /// conversations, which no longer have the instructions. Returns false if the user owns no such
 /// project.
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn delete(store: &Store, owner: &str, id: &str, audit: AuditEntry) -> Result<bool, StoreError> {
-    let (owner, id) = (owner.to_owned(), id.to_owned());
+pub(crate) async fn delete(
+    store: &Store,
+    libraries: &Libraries,
+    owner: &str,
+    id: &str,
+    audit: AuditEntry,
+) -> Result<bool, StoreError> {
+    let (libraries, owner, id) = (libraries.clone(), owner.to_owned(), id.to_owned());
     let write = store.write(move |db| {
         Box::pin(async move {
             let folders = folders(db, &id).await?;
             if sql::query(DELETE).bind(&id).bind(&owner).execute(&mut *db).await?.rows_affected() == 0 {
                 return Ok(false);
             }
+            libraries.forget_project(db, &id).await?;
             for (user_id, folder_id) in folders {
                 color_folder(db, &user_id, &folder_id, None).await?;
             }

@@ -5,6 +5,7 @@ use crate::run_instructions::RunInstructions;
 use crate::section::{AgentProjects, ProjectsSection};
 use crate::service::Projects;
 use crate::source::{ProjectSource, block, note};
+use ::store::MoveFolderOutcome;
 use capability::{FindLibraries, Libraries};
 use config::{Config, Language, SectionType};
 use contract::{Message, NoteQuery, RunScope, ToolSource, UserPart};
@@ -12,7 +13,7 @@ use insta::assert_snapshot;
 use std::sync::Arc;
 
 /// Returns a config in which `helper` joins projects, and `desk` does not.
-fn config(projects: &str) -> Config {
+pub(super) fn config(projects: &str) -> Config {
     let language = Language::new(&[SectionType::of::<ProjectsSection>(), SectionType::of::<AgentProjects>()], &[]);
     let agent = "type: Agent, connectionId: demo, properties: { model: demo }";
     let text = format!(
@@ -139,7 +140,7 @@ async fn conversations_keep_their_first_block_and_get_notes_about_changes() {
         assert_eq!(remove(store, "bob", "p", "bob").await, RemoveOutcome::Removed);
         assert_eq!(told("bob", "b", 3).await, "- | -");
         assert_eq!(project_of_conversation(store, "bob", "c").await.unwrap(), None);
-        assert!(delete(store, "ada", "p", audit("ada", "delete")).await.unwrap());
+        assert!(delete(store, &Libraries::default(), "ada", "p", audit("ada", "delete")).await.unwrap());
         assert_eq!(told("ada", "c", 5).await, "- | -");
 
         let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
@@ -180,6 +181,52 @@ async fn only_agents_that_join_projects_get_their_instructions() {
         projects.use_config(&config(""));
         assert!(!is_told("ada").await, "the section is gone");
         assert_eq!(found("ada", "helper").await, [""; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn folders_in_a_project_have_its_instructions_and_libraries_unless_they_have_their_own() {
+    on_each_database(async |store| {
+        let with = |name: &str, instructions: &str, libraries: &[&str]| ProjectSettings {
+            libraries: libraries.iter().map(|id| (*id).to_owned()).collect(),
+            ..settings(name, instructions)
+        };
+        new(store, "ada", "p", with("Sales", "Briefly.", &["papers"])).await;
+        new(store, "ada", "q", with("May", "", &[])).await;
+        assert!(store.add_folder("ada", Folder::new("plain", "Plain"), 1).await.unwrap());
+        for (conversation, folder) in [("c", Some("plain")), ("d", Some("f-ada-q")), ("e", None)] {
+            begin(store, "ada", conversation, 1).await;
+            file(store, "ada", conversation, folder).await;
+        }
+        let place = async |id: &str, parent: Option<&str>| {
+            let moved = store.move_folder("ada", id, parent).await.unwrap();
+            assert_eq!(moved, MoveFolderOutcome::Moved, "{id}");
+        };
+        let found = async |conversation: &str| {
+            let found = project_of_conversation(store, "ada", conversation).await.unwrap();
+            found.map_or("-".to_owned(), |it| format!("{}: {} {}", it.name, it.instructions, it.libraries.join(" ")))
+        };
+        assert_eq!([found("c").await, found("d").await], ["-", "May:  "]);
+        place("f-ada-q", Some("f-ada-p")).await;
+        place("plain", Some("f-ada-q")).await;
+        assert_eq!(
+            [found("c").await, found("d").await, found("e").await],
+            ["Sales: Briefly. papers", "Sales: Briefly. papers", "-"]
+        );
+        // Each of the two is taken from the nearest project that has it.
+        assert_eq!(change(store, "ada", "q", 1, with("May", "", &["notes"])).await, SaveOutcome::Saved);
+        assert_eq!([found("c").await, found("d").await], ["Sales: Briefly. notes", "Sales: Briefly. notes"]);
+        assert_eq!(change(store, "ada", "q", 2, with("May", "At length.", &[])).await, SaveOutcome::Saved);
+        assert_eq!([found("c").await, found("d").await], ["May: At length. papers", "May: At length. papers"]);
+        place("plain", Some("f-ada-p")).await;
+        assert_eq!(found("c").await, "Sales: Briefly. papers");
+        // What a deleted folder has moves to the one around it.
+        place("plain", Some("f-ada-q")).await;
+        assert!(store.delete_folder("ada", "f-ada-q").await.unwrap());
+        assert_eq!([found("c").await, found("d").await], ["Sales: Briefly. papers", "-"]);
+        place("plain", None).await;
+        assert_eq!(found("c").await, "-");
     })
     .await;
 }

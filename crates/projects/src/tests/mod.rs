@@ -1,5 +1,6 @@
 //! The stored projects and their instructions, on SQLite and, if it is installed, on PostgreSQL.
 
+mod files;
 mod instructions;
 mod kill;
 
@@ -7,6 +8,7 @@ use crate::project::{Color, ProjectSettings, Role};
 use crate::store::*;
 use ::store::{AuditEntry, BeginRun, BeginRunOutcome, NewMessage, NewUser, Schema, Store, StoreError};
 use auth::audit_row;
+use capability::Libraries;
 use serde_json::Value;
 use std::time::Duration;
 use wire::organize::{ConversationChange, Folder, MoveTo};
@@ -58,7 +60,7 @@ async fn change(store: &Store, user: &str, id: &str, after: i64, settings: Proje
 }
 
 async fn remove(store: &Store, by: &str, id: &str, user: &str) -> RemoveOutcome {
-    remove_member(store, by, (id, user), audit(by, "remove_member")).await.unwrap()
+    remove_member(store, &Libraries::default(), by, (id, user), audit(by, "remove_member")).await.unwrap()
 }
 
 /// Stores the next message of a conversation of a user, with a run that answers it; the run before
@@ -143,8 +145,8 @@ async fn a_project_is_a_folder_with_settings() {
         assert_eq!(ensure("g").await.as_deref(), Some("g"));
         assert_eq!(ensure("h").await.as_deref(), Some("g"));
         assert_eq!(folders(store, "ada").await, ["Old red", "Sales red"]);
-        assert!(!delete(store, "bob", "p", audit("bob", "delete")).await.unwrap());
-        assert!(delete(store, "ada", "p", audit("ada", "delete")).await.unwrap());
+        assert!(!delete(store, &Libraries::default(), "bob", "p", audit("bob", "delete")).await.unwrap());
+        assert!(delete(store, &Libraries::default(), "ada", "p", audit("ada", "delete")).await.unwrap());
         assert_eq!(folders(store, "ada").await, ["Old red", "Sales "], "the folder stays");
         let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
         let rows: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();

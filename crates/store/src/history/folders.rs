@@ -1,5 +1,7 @@
-//! Table `folders`: folders of conversations. Deleting a folder keeps its conversations.
+//! Table `folders`: folders of conversations, which may be in each other. Deleting a folder keeps its conversations, and
+//! its folders move to the one around it.
 
+use super::folder_tree::{MoveFolderOutcome, Parents, check_move};
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use wire::organize::Folder;
@@ -8,9 +10,12 @@ use wire::organize::Folder;
 pub const MAX_FOLDERS: u32 = 100;
 
 const LIST: &str = "
-    SELECT id, name, color, (
+    SELECT id, name, color, parent_id, (
         SELECT count(*) FROM conversations c WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
-    ) AS conversations
+    ) AS conversations, (
+        SELECT max(c.updated_at) FROM conversations c
+        WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
+    ) AS used_at
     FROM folders f WHERE owner = $1 ORDER BY position, lower(name), created_at, id LIMIT $2";
 
 /// Inserts nothing if the owner has the maximum number.
@@ -27,6 +32,15 @@ const COLOR: &str = "UPDATE folders SET color = $3 WHERE owner = $1 AND id = $2"
 const FORGET_ORDER: &str = "UPDATE folders SET position = 0 WHERE owner = $1 AND position <> 0";
 
 const PLACE: &str = "UPDATE folders SET position = $3 WHERE owner = $1 AND id = $2";
+
+const PARENTS: &str = "SELECT id, parent_id FROM folders WHERE owner = $1";
+
+const SET_PARENT: &str = "UPDATE folders SET parent_id = $3 WHERE owner = $1 AND id = $2";
+
+/// Moves the folders of one that is deleted to the folder around it.
+const LIFT: &str = "
+    UPDATE folders SET parent_id = (SELECT f.parent_id FROM folders f WHERE f.owner = $1 AND f.id = $2)
+    WHERE owner = $1 AND parent_id = $2";
 
 const DELETE: &str = "DELETE FROM folders WHERE owner = $1 AND id = $2";
 
@@ -78,13 +92,43 @@ impl Store {
         .await
     }
 
-    /// Deletes a folder; its conversations are in no folder then. Returns false when it is unknown
-    /// or belongs to another user.
+    /// Moves a folder, with what is in it, into another one of the owner, or out of any folder.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn move_folder(
+        &self,
+        owner: &str,
+        id: &str,
+        parent: Option<&str>,
+    ) -> Result<MoveFolderOutcome, StoreError> {
+        let (owner, id, parent) = (owner.to_owned(), id.to_owned(), parent.map(str::to_owned));
+        self.write(move |db| {
+            Box::pin(async move {
+                let outcome = check_move(&parents(db, &owner).await?, &id, parent.as_deref());
+                if outcome == MoveFolderOutcome::Moved {
+                    sql::query(SET_PARENT).bind(&owner).bind(&id).bind(parent).execute(db).await?;
+                }
+                Ok(outcome)
+            })
+        })
+        .await
+    }
+
+    /// Deletes a folder; its conversations are in no folder then, and its folders in the one around it. Returns false
+    /// when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
     pub async fn delete_folder(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
-        Ok(self.execute(sql::query(DELETE).bind(owner).bind(id)).await? > 0)
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                sql::query(LIFT).bind(&owner).bind(&id).execute(&mut *db).await?;
+                Ok(sql::query(DELETE).bind(&owner).bind(&id).execute(db).await?.rows_affected() > 0)
+            })
+        })
+        .await
     }
 }
 
@@ -126,10 +170,17 @@ pub async fn rename_folder_from(
     Ok(())
 }
 
+async fn parents(db: &mut Db, owner: &str) -> Result<Parents, StoreError> {
+    let rows = sql::query(PARENTS).bind(owner).fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("parent_id")?))).collect()
+}
+
 fn read(row: &Row) -> Result<Folder, StoreError> {
     let count: i64 = row.try_get("conversations")?;
     Ok(Folder {
         color: row.try_get("color")?,
+        parent_id: row.try_get("parent_id")?,
+        used_at: row.try_get("used_at")?,
         count: u32::try_from(count).unwrap_or(u32::MAX),
         ..Folder::new(row.try_get::<String>("id")?, row.try_get::<String>("name")?)
     })

@@ -10,6 +10,7 @@ pub(crate) mod copies;
 pub(crate) mod encoded;
 pub(crate) mod event_claims;
 pub(crate) mod feedback;
+pub(crate) mod folder_tree;
 pub(crate) mod folders;
 pub(crate) mod hand_over;
 pub(crate) mod messages;

@@ -1,7 +1,7 @@
 //! Pins, the archive, folders, unread marks, and deletion that can be undone.
 
 use crate::support::{begin, branch, end, on_each_database, submission, turn};
-use store::{ConversationToDelete, MAX_FOLDERS, PrepareConversation, Store, StoreError};
+use store::{ConversationToDelete, MAX_FOLDERS, MoveFolderOutcome, PrepareConversation, Store, StoreError};
 use wire::UiMessage;
 use wire::organize::{ConversationChange, Folder, ListFilter};
 
@@ -66,7 +66,8 @@ async fn deleting_a_folder_keeps_its_conversations() {
         assert_eq!(list(store, &in_folder("f")).await, "a");
         assert!(store.rename_folder("ada", "g", "Birds").await.unwrap());
         assert!(store.delete_folder("ada", "f").await.unwrap());
-        assert_eq!(store.folders("ada").await.unwrap(), [counted("g", "Birds", 1)]);
+        let used_at = store.conversation("ada", "b").await.unwrap().map(|found| found.summary.updated_at);
+        assert_eq!(store.folders("ada").await.unwrap(), [Folder { used_at, ..counted("g", "Birds", 1) }]);
         assert_eq!(list(store, &ListFilter::default()).await, "c* b a", "a folder takes nothing along");
         assert_eq!(change(store, "a", r#"{"folderId":"f"}"#).await, Err(StoreError::NotFound));
         let more = (1..MAX_FOLDERS).map(|number| Folder::new(number.to_string(), "x"));
@@ -101,6 +102,46 @@ async fn folders_are_listed_in_the_order_of_their_owner() {
         check("ada", &[], Ok(()), "apes bees cats").await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn folders_are_in_folders_of_their_owner() {
+    on_each_database(async |store| {
+        for (owner, ids) in [("ada", "abcd"), ("bob", "xy")] {
+            for id in ids.chars().map(String::from) {
+                assert!(store.add_folder(owner, Folder::new(id.as_str(), id.as_str()), 1).await.unwrap());
+            }
+        }
+        let check = async |owner: &str, id: &str, parent: Option<&str>, done: MoveFolderOutcome, expected: &str| {
+            assert_eq!(store.move_folder(owner, id, parent).await.unwrap(), done, "{owner}: {id} to {parent:?}");
+            assert_eq!(tree(store, "ada").await, expected);
+        };
+        check("ada", "b", Some("a"), MoveFolderOutcome::Moved, "a b:a c d").await;
+        check("ada", "c", Some("b"), MoveFolderOutcome::Moved, "a b:a c:b d").await;
+        check("ada", "d", Some("c"), MoveFolderOutcome::TooDeep, "a b:a c:b d").await;
+        check("ada", "a", Some("c"), MoveFolderOutcome::IntoItself, "a b:a c:b d").await;
+        check("ada", "a", Some("x"), MoveFolderOutcome::Unknown, "a b:a c:b d").await;
+        check("bob", "x", Some("a"), MoveFolderOutcome::Unknown, "a b:a c:b d").await;
+        check("bob", "c", None, MoveFolderOutcome::Unknown, "a b:a c:b d").await;
+        assert!(!store.delete_folder("bob", "b").await.unwrap());
+        check("bob", "y", Some("x"), MoveFolderOutcome::Moved, "a b:a c:b d").await;
+        // What a deleted folder has moves to the one around it.
+        assert!(store.delete_folder("ada", "b").await.unwrap());
+        check("ada", "d", Some("c"), MoveFolderOutcome::Moved, "a c:a d:c").await;
+        check("ada", "d", None, MoveFolderOutcome::Moved, "a c:a d").await;
+        assert!(store.delete_folder("ada", "a").await.unwrap());
+        assert_eq!((tree(store, "ada").await, tree(store, "bob").await), ("c d".to_owned(), "x y:x".to_owned()));
+    })
+    .await;
+}
+
+/// Returns a user's folders, each with the one that it is in.
+async fn tree(store: &Store, owner: &str) -> String {
+    let place = |folder: Folder| match folder.parent_id {
+        Some(parent) => format!("{}:{parent}", folder.id),
+        None => folder.id,
+    };
+    store.folders(owner).await.unwrap().into_iter().map(place).collect::<Vec<_>>().join(" ")
 }
 
 #[tokio::test]

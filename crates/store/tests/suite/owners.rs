@@ -3,7 +3,7 @@
 
 use crate::support::{batch, begin, branch, end, journal, on_each_database, submission};
 use serde_json::json;
-use store::{BeginRunOutcome, CopyBranch, SetBranch, StoreError, ToolCallState, ToolOutcome};
+use store::{BeginRunOutcome, CopyBranch, MoveFolderOutcome, SetBranch, StoreError, ToolCallState, ToolOutcome};
 use wire::UiMessage;
 use wire::change::{Feedback, Rating};
 use wire::organize::{ConversationChange, Folder, ListFilter, MoveTo};
@@ -44,6 +44,8 @@ async fn ids_of_another_user_are_treated_as_unknown() {
             assert_eq!(store.search(owner, "text", 10, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.folders(owner).await.unwrap(), [], "{owner}");
             assert!(!store.rename_folder(owner, "f", "mine").await.unwrap(), "{owner}");
+            let moved = store.move_folder(owner, "f", None).await.unwrap();
+            assert_eq!(moved, MoveFolderOutcome::Unknown, "{owner}");
             assert!(!store.delete_folder(owner, "f").await.unwrap(), "{owner}");
             assert!(!store.delete_conversation(owner, "c", Vec::new()).await.unwrap(), "{owner}");
             assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");

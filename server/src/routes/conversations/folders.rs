@@ -1,5 +1,6 @@
 //! The API for the caller's folders of conversations.
 
+use super::folder_export::export;
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -20,6 +21,12 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
         .post("/api/folders", add, "Create a folder")
         .put("/api/folders/order", order, "Set the order of the folders")
         .patch("/api/folders/{id}", rename, "Rename a folder")
+        .put("/api/folders/{id}/parent", place, "Move a folder into another one, or out of it")
+        .get(
+            "/api/folders/{id}/export",
+            export,
+            "Download the conversations of a folder, and of those in it, as a ZIP archive",
+        )
         .delete("/api/folders/{id}", delete, "Delete a folder; its conversations are kept")
 }
 
@@ -36,6 +43,26 @@ pub(crate) struct FolderName {
 pub(crate) struct FolderOrder {
     /// The ids of folders, at most 100. Others come before them, by name; without ids, all are sorted by name.
     ids: Vec<String>,
+}
+
+/// The folder that a folder moves into.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct FolderPlace {
+    /// The id of the other folder. With `null` the folder is in no other one.
+    parent_id: Option<String>,
+}
+
+/// `PUT /api/folders/{id}/parent` with `{parentId}`
+pub(crate) async fn place(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    place: Result<Json<FolderPlace>, JsonRejection>,
+) -> Result<NoContent, HttpError> {
+    let Json(place) = place.map_err(|rejection| json_error(&rejection))?;
+    state.composition.chat.move_folder(&caller, &id, place.parent_id.as_deref()).await?;
+    Ok(NoContent)
 }
 
 /// `PUT /api/folders/order` with `{ids}`
@@ -79,7 +106,7 @@ pub(crate) async fn rename(
     Ok(NoContent)
 }
 
-/// `DELETE /api/folders/{id}`; its conversations are kept.
+/// `DELETE /api/folders/{id}`; its conversations are kept, and its folders move to the one around it.
 pub(crate) async fn delete(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,

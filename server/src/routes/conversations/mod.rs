@@ -1,6 +1,7 @@
 //! The API for the caller's own conversations.
 
 pub(crate) mod change;
+mod folder_export;
 pub(crate) mod folders;
 pub(crate) mod hand_over;
 pub(crate) mod search;

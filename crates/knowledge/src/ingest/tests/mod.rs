@@ -3,6 +3,7 @@ mod kill;
 mod life;
 mod of_run;
 mod pictures;
+mod projects;
 mod quotes;
 mod vectors;
 

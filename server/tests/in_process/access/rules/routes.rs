@@ -165,6 +165,7 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
     let made = call_route(&routes, &ada, post("/api/folders".to_owned(), json!({ "name": "Work" }))).await;
     let folder = serde_json::from_str::<Value>(&made.1).unwrap()["id"].as_str().unwrap().to_owned();
     let patch = |path: String, body: Value| TestRequest { method: Method::PATCH, path, body: Some(body) };
+    let put = |path: String, body: Value| TestRequest { method: Method::PUT, path, body: Some(body) };
     let delete = |path: String| TestRequest { method: Method::DELETE, path, body: None };
     let change = |id: &str, change: Value| post("/ui/change".to_owned(), json!({ "ids": [id], "change": change }));
     let shared = call_route(&routes, &ada, post("/api/conversations/c/shares".to_owned(), json!({}))).await;
@@ -186,7 +187,11 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
             change(id, json!({ "title": "mine" })),
             change(id, json!({ "deleted": true })),
             patch(of.clone(), json!({ "name": "mine" })),
+            put(format!("{of}/parent"), json!({ "parentId": null })),
+            put(format!("{of}/parent"), json!({ "parentId": folder })),
+            get(format!("{of}/export")),
             delete(of),
+            post("/ui/move-folder".to_owned(), json!({ "id": folder, "parent_id": null })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": null })),
             get(format!("/api/conversations/{id}/export")),
@@ -221,6 +226,14 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
     let kept = call_route(&routes, &ada, get("/api/conversations/c".to_owned())).await;
     let kept: Value = serde_json::from_str(&kept.1).unwrap();
     assert_eq!((kept["title"].as_str(), kept["pinned"].as_bool()), (Some("Hello"), Some(false)));
+
+    // Nobody moves a folder of their own into one of others.
+    let made = call_route(&routes, &eve, post("/api/folders".to_owned(), json!({ "name": "Mine" }))).await;
+    let mine = serde_json::from_str::<Value>(&made.1).unwrap()["id"].as_str().unwrap().to_owned();
+    for parent in [folder.as_str(), UNKNOWN_ID] {
+        let place = put(format!("/api/folders/{mine}/parent"), json!({ "parentId": parent }));
+        assert_eq!(call_route(&routes, &eve, place).await.0, 404, "{parent}");
+    }
 
     // What the owner may do.
     let own = |change: Value| patch("/api/conversations/c".to_owned(), change);

@@ -1,0 +1,34 @@
+//! The libraries with the files of projects. Their ids are those of the projects.
+
+use ::store::StoreError;
+use ::store::sql::{self, Db};
+use capability::Membership;
+
+/// Two members may add the first files at once.
+const INSERT: &str = "
+    INSERT INTO knowledge_libraries (id, owner, name, of_project, created_at, updated_at)
+    VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO NOTHING";
+
+const DELETE: &str = "DELETE FROM knowledge_libraries WHERE id = $1 AND of_project = 1";
+
+const GIVE_TO_OWNER: &str = "
+    UPDATE knowledge_documents SET added_by = (SELECT owner FROM knowledge_libraries WHERE id = $1)
+    WHERE library_id = $1 AND added_by = $2";
+
+/// Creates the library of a project. Returns false if there is one.
+pub(crate) async fn insert_project_library(db: &mut Db, project: &Membership, now: i64) -> Result<bool, StoreError> {
+    let insert = sql::query(INSERT).bind(&project.project_id).bind(&project.owner).bind(&project.name).bind(now);
+    Ok(insert.execute(db).await?.rows_affected() > 0)
+}
+
+/// Deletes the library of a project with everything in it.
+pub(crate) async fn delete_project_library(db: &mut Db, project_id: &str) -> Result<(), StoreError> {
+    sql::query(DELETE).bind(project_id).execute(db).await?;
+    Ok(())
+}
+
+/// Makes documents of a user in the library of a project those of its owner.
+pub(crate) async fn forget_member(db: &mut Db, project_id: &str, user_id: &str) -> Result<(), StoreError> {
+    sql::query(GIVE_TO_OWNER).bind(project_id).bind(user_id).execute(db).await?;
+    Ok(())
+}
