@@ -481,7 +481,7 @@ export interface components {
             expiresAt?: number;
             /** @description The arguments that are shown first and that the user may edit; all if absent. */
             visibleParameters?: string[];
-            /** @description What the agent has read that makes it necessary to ask before a tool sends data out. */
+            /** @description The data in the conversation because of which a tool that sends data out needs an approval. */
             exposed?: components["schemas"]["Exposure"];
             /** @description Set if the call was interrupted while it ran: the request asks whether to run it again. */
             cutOff?: components["schemas"]["CutOff"];
@@ -491,7 +491,7 @@ export interface components {
             /** @description Its id. */
             conversationId: string;
         };
-        /** @description What takes room in a model's context, in estimated tokens. */
+        /** @description The parts of a model's context, in estimated tokens. */
         ContextParts: {
             /**
              * Format: uint64
@@ -661,7 +661,7 @@ export interface components {
                 [key: string]: components["schemas"]["Feedback"];
             };
         };
-        /** @description What happens to an interrupted call. */
+        /** @description The decision about an interrupted call. */
         CutOff: "open" | "again";
         /** @description A data part, `data-{name}`: application data for the page, for example `data-chat-title`. */
         DataPart: {
@@ -715,7 +715,7 @@ export interface components {
         ErrorReason: "model_credentials" | "model_limit" | "quota_day" | "quota_month" | "model_refused" | "model_away" | "answer_broken" | "not_saved" | "server_busy" | "server_failed" | "other";
         /** @description How often an agent goes on by itself. */
         ExecutionModeName: "run_once" | "run_until_done" | "run_max_iterations";
-        /** @description What an agent has read in a conversation. Each field names the tool that first returned such data. */
+        /** @description The kinds of data that an agent has read in a conversation. Each field names the tool that first returned such data. */
         Exposure: {
             /** @description The tool that returned private data. */
             private?: string;

@@ -90,7 +90,7 @@ class ApprovalTerms(TypedDict):
     """The arguments that are shown first and that the user may edit; all if absent."""
 
     exposed: NotRequired[Exposure]
-    """What the agent has read that makes it necessary to ask before a tool sends data out."""
+    """The data in the conversation because of which a tool that sends data out needs an approval."""
 
     cutOff: NotRequired[CutOff]
     """Set if the call was interrupted while it ran: the request asks whether to run it again."""
@@ -104,7 +104,7 @@ class ChangeResult(TypedDict):
 
 
 class ContextParts(TypedDict):
-    """What takes room in a model's context, in estimated tokens."""
+    """The parts of a model's context, in estimated tokens."""
 
     instructions: int
     """The instructions."""
@@ -287,7 +287,7 @@ class ConversationView(TypedDict):
 
 
 CutOff: TypeAlias = Literal["open", "again"]
-"""What happens to an interrupted call."""
+"""The decision about an interrupted call."""
 
 
 class DataPart(TypedDict):
@@ -362,7 +362,7 @@ ExecutionModeName: TypeAlias = Literal["run_once", "run_until_done", "run_max_it
 
 
 class Exposure(TypedDict):
-    """What an agent has read in a conversation. Each field names the tool that first returned such data."""
+    """The kinds of data that an agent has read in a conversation. Each field names the tool that first returned such data."""
 
     private: NotRequired[str]
     """The tool that returned private data."""

@@ -1,4 +1,4 @@
-//! What is wrong with an entry.
+//! The problem of an entry.
 
 use crate::locale::{Text, fill_placeholders};
 
@@ -7,11 +7,11 @@ use crate::locale::{Text, fill_placeholders};
 pub struct FieldProblem {
     /// The index of the field.
     pub field: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with an entry.
+/// The problem of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A value is required.

@@ -54,7 +54,7 @@ impl FormField {
     /// Converts an entry; `None` for an empty one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the entry.
     pub fn value(&self, entry: &str) -> Result<Option<Value>, Problem> {
         let trimmed = entry.trim();
         match &self.control {

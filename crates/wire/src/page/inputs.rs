@@ -140,7 +140,7 @@ properties! {
     #[text(value)]
     #[then(label_by_value)]
     pub struct SelectOption {
-        /// What is stored.
+        /// The value that is stored in the state.
         #[schemars(with = "Text")]
         pub value: String,
         /// The label. Default: the value.
