@@ -33,7 +33,7 @@ pub struct Case {
     /// last one; calls of tools count in all of them.
     #[serde(deserialize_with = "texts")]
     pub input: Vec<String>,
-    /// What scorers compare with.
+    /// The expected values, with which scorers compare the answer.
     #[serde(default)]
     pub expected: Value,
     /// Names of groups.
@@ -60,7 +60,7 @@ impl Case {
     /// Reads a case from JSON.
     ///
     /// # Errors
-    /// What is wrong with it: a JSON pointer and a message.
+    /// The first problem of the case: a JSON pointer and a message.
     pub fn from_value(value: Value) -> Result<Self, (String, String)> {
         let case: Self = from_value(value)?;
         case.problems().into_iter().next().map_or(Ok(case), Err)

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The length of a hash in hexadecimal digits: enough to notice a change.
 const DIGITS: usize = 16;
 
-/// What was asked and how it was scored.
+/// The hashes of cases and scorers, by which a comparison notices that they were changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Hashes {

@@ -1,4 +1,4 @@
-//! What is evaluated: the agents of a config.
+//! The subject of an evaluation: the agents of a config.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl Transcript {
 pub struct JudgeRequest {
     /// The agent.
     pub agent_id: String,
-    /// What it is to do, and what it judges.
+    /// The instructions, and the answer to judge.
     pub prompt: String,
     /// The JSON Schema of its answer.
     pub schema: Value,

@@ -23,7 +23,7 @@ pub struct Imported {
     pub cases: String,
     /// The number of cases.
     pub count: usize,
-    /// What was left out, each with its position.
+    /// Notes on values that were left out, each with its position.
     pub notes: Vec<Diagnostic>,
 }
 

@@ -1,5 +1,4 @@
-//! What is said of an evaluation: as Markdown for people, as JSON for programs, and as JUnit's XML for
-//! build servers.
+//! The report of an evaluation: as Markdown for people, as JSON for programs, and as JUnit's XML for build servers.
 
 mod junit;
 mod markdown;
@@ -59,7 +58,7 @@ pub struct ConfigReport {
     pub cost_usd: f64,
     /// The number of results whose cost is unknown.
     pub unpriced: usize,
-    /// What judges have cost.
+    /// The cost of the judges in US dollars.
     pub judge_cost_usd: f64,
     /// The mean time of an answer.
     pub mean_seconds: f64,

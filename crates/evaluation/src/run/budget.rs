@@ -1,12 +1,12 @@
 //! The bound of the cost.
 
-/// What was spent, and what running work will probably cost. Work of one kind is counted at a time: cases,
-/// then comparisons.
+/// The cost so far, and the probable cost of running work. Work of one kind is counted at a time: cases, then
+/// comparisons.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_usd: Option<f64>,
     spent_usd: f64,
-    /// What the work of this kind that has ended has cost.
+    /// The cost of the finished work of this kind.
     finished_usd: f64,
     finished: usize,
     running: usize,

@@ -39,10 +39,10 @@ pub struct RunSettings {
     pub max_cost_usd: Option<f64>,
 }
 
-/// What is told while an evaluation runs.
+/// A report of the progress of an evaluation.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// What all cases will cost in US dollars, after the first one. Comparisons come on top.
+    /// The estimated cost of all cases in US dollars, after the first one. Comparisons are not included.
     Estimate(f64),
     /// So many of all cases are done.
     Done {
@@ -93,7 +93,7 @@ pub async fn run(
         budget: Mutex::new(Budget::new(settings.max_cost_usd, file.discarded_usd)),
         progress,
     };
-    // What a comparison has cost says nothing about the cost of a case.
+    // The cost of a comparison is no estimate for the cost of a case.
     file.comparisons.iter().for_each(|comparison| run.budget().add_finished(comparison.judge_cost_usd));
     run.budget().next_kind();
     file.results.iter().for_each(|result| run.budget().add_finished(result.known_cost_usd()));

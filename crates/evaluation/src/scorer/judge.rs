@@ -20,7 +20,7 @@ const TWO: &str = "Compare two answers of assistants by the rubric in the JSON o
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Judge {
     pub(super) agent_id: String,
-    /// What a good answer is.
+    /// The criteria of a good answer.
     pub(crate) rubric: CaseValue<String>,
     #[serde(default)]
     scale: Scale,
@@ -106,7 +106,7 @@ pub enum Winner {
     Neither,
 }
 
-/// What a judge says of two answers.
+/// The judgement on two answers, with its cost.
 pub(crate) struct Compared {
     /// The better answer and why, or why there is no judgement.
     pub(crate) outcome: Result<(Winner, String), String>,

@@ -42,7 +42,7 @@ impl SchemaCheck {
     }
 }
 
-/// What a JSON path selects of the answer.
+/// A check of the values that a JSON path selects in the answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct JsonPathCheck {

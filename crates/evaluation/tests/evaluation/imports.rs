@@ -83,7 +83,7 @@ fn inspect_samples_become_cases() {
     assert!(problems[0].to_string().starts_with("s.jsonl:1:2: error: missing field `input`"), "{}", problems[0]);
 }
 
-/// What is written would otherwise be refused as a whole.
+/// An evaluation with such a test would be rejected as a whole.
 #[test]
 fn promptfoo_test_without_assertions_is_left_out() {
     let config = "prompts: ['{{q}}']\ntests:\n  - { vars: { q: One? }, assert: [{ type: contains, value: one }] }\n  - { vars: { q: Two? } }\n";

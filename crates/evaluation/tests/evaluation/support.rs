@@ -15,17 +15,17 @@ use wire::{Role, UiMessage};
 
 /// An agent that answers with what it was asked.
 pub(crate) struct Echo {
-    /// What it writes before that.
+    /// The beginning of its answers.
     pub(crate) prefix: &'static str,
-    /// What it makes of the question; it fails with an empty text.
+    /// Maps the question to the rest of the answer; an empty text makes the agent fail.
     pub(crate) written: fn(&str) -> String,
-    /// What an answer costs.
+    /// The cost of an answer.
     pub(crate) cost_usd: Option<f64>,
     /// How often it was asked.
     pub(crate) asked: AtomicUsize,
     /// Parts of its answers beside the text.
     pub(crate) parts: Value,
-    /// What a judge says; it fails with `null`.
+    /// Maps the prompt to the output of a judge, which fails with `null`.
     pub(crate) judgement: fn(&str) -> Value,
 }
 
