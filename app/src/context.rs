@@ -24,7 +24,7 @@ pub struct AppContext {
     pub pages: Arc<dyn PageSource>,
     /// The workflows of the server.
     pub workflows: Arc<dyn WorkflowSource>,
-    /// What this request has read so far.
+    /// The values that this request has already loaded.
     pub cache: RequestCache,
 }
 

@@ -22,7 +22,7 @@ struct Choice {
     default: bool,
 }
 
-/// What an answer was written by: its id, the model, and whether it thought.
+/// The origin of an answer: its id, the model, and whether it thought.
 type Answered = (String, String, bool);
 
 /// The picker, if there are several models, and the switch, if the chosen one can think.

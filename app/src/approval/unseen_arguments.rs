@@ -33,7 +33,7 @@ pub(crate) struct UnseenArguments {
 }
 
 impl UnseenArguments {
-    /// Nothing of a call's arguments has been seen. `hidden` are those that are folded as a whole.
+    /// The state before any argument of a call has been seen. `hidden` are the arguments that are folded as a whole.
     pub(crate) fn for_arguments(arguments: Option<&Value>, hidden: Option<&Value>, call_id: &str) -> Self {
         let folded = |arguments: &Value| folded_parts(&argument_nodes(arguments, None));
         let count = arguments.map_or(0, folded) + hidden.map_or(0, |hidden| 1 + folded(hidden));

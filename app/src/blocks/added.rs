@@ -34,7 +34,7 @@ pub trait RustBlock: JsonSchema + DeserializeOwned + Default + Send + Sync + 'st
     fn view(properties: Signal<Self>, block: BlockParts) -> impl IntoView + 'static;
 }
 
-/// What a block has besides its properties.
+/// The parts of a block besides its properties.
 pub struct BlockParts {
     /// Its id on the page.
     pub id: String,

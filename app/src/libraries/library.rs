@@ -31,7 +31,7 @@ pub(super) fn LibraryView(
     block: String,
     /// The library's id.
     id: String,
-    /// What the block shows.
+    /// The view of the block.
     shown: Memo<Shown>,
     /// Whether there is a list to return to.
     back: bool,

@@ -12,7 +12,7 @@ use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
 /// The width from which the panel is shown beside the chat, in pixels.
 const WIDE: f64 = 800.0;
 
-/// What a panel consists of.
+/// The parts of a panel.
 pub(crate) struct PanelParts {
     /// The class of the dialog, beside `cw-side`.
     pub(crate) class: &'static str,
@@ -24,7 +24,7 @@ pub(crate) struct PanelParts {
     pub(crate) title: AnyView,
     /// The buttons before the one that closes the panel.
     pub(crate) buttons: AnyView,
-    /// What is below the head.
+    /// The content below the head.
     pub(crate) body: AnyView,
 }
 

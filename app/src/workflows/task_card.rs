@@ -44,7 +44,7 @@ impl OpenTask {
     }
 }
 
-/// What the user has entered so far, and the state of sending it.
+/// The user's input so far, and the state of sending it.
 #[derive(Clone)]
 struct Draft {
     id: StoredValue<String>,

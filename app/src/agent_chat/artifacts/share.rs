@@ -24,7 +24,7 @@ pub(super) struct FileSharing {
     error: RwSignal<Option<ApiError>>,
 }
 
-/// What the user does with the links.
+/// The action of a request on the file's links.
 enum LinkAction {
     /// Shows them.
     List,

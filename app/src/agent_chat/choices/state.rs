@@ -1,4 +1,4 @@
-//! What the user has chosen, and among what.
+//! The user's choices, and the options that the config offers.
 
 use crate::agent_chat::composer::kept_choice::keep_choice;
 use crate::agent_chat::session::Session;
@@ -9,7 +9,7 @@ use wire::api::RunOptions;
 /// The most libraries that are searched at once.
 pub(super) const MAX_LIBRARIES: usize = 20;
 
-/// What the config lets the user choose.
+/// The options that the config offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// Whether documents are on at first, if the user switches them.

@@ -1,4 +1,4 @@
-//! What the user has chosen in the composer, which is kept like a draft.
+//! The user's choices in the composer, which are stored like a draft.
 
 use super::drafts::{keep, read};
 use crate::agent_chat::session::Session;

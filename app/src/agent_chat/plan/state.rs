@@ -79,8 +79,8 @@ impl PlanState {
     fn load(self, id: String) {
         spawn_local(async move {
             let loaded = http::get::<CurrentPlan>(&path(&id)).await;
-            // What cannot be loaded stays as it is: the next answer tells more. Changes on their way are
-            // newer than what was loaded.
+            // After a failed request the plan stays as it is: the next answer brings a newer one. Changes that are
+            // being sent are newer than the loaded plan.
             if let (Ok(CurrentPlan { plan }), false) = (loaded, self.plan.is_disposed())
                 && self.session.id.with_untracked(|now| now.as_ref() == Some(&id))
                 && !self.is_saving.get_value()

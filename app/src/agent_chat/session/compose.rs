@@ -72,7 +72,7 @@ impl Session {
         })
     }
 
-    /// What the user has chosen for the next answer. Not tracked.
+    /// The user's choices for the next answer. Not tracked.
     pub(super) fn options(self) -> RunOptions {
         let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
         let choices = self.inner.with_value(|inner| inner.choices.clone());

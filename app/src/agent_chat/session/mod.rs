@@ -146,7 +146,7 @@ pub(super) struct ChatBlock {
 /// The phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing is in progress.
+    /// No request is in progress.
     Idle,
     /// A request was sent and is not accepted yet.
     Sending,
@@ -196,7 +196,7 @@ struct SessionInner {
     pending_events: Vec<PendingEvent>,
     /// Whether events are being claimed.
     is_claiming: bool,
-    /// What the user has chosen about documents and the web.
+    /// The user's choices about documents and the web.
     choices: RunOptions,
 }
 

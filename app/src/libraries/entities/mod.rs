@@ -159,7 +159,7 @@ pub(in crate::libraries) fn EntitiesView(
     block: String,
     /// The id of the library.
     library: String,
-    /// What is shown: an id, or [`ENTITIES`].
+    /// The shown entity: an id, or [`ENTITIES`].
     entity: Memo<Option<String>>,
 ) -> AnyView {
     let list = ListState::new(library.clone());
