@@ -201,7 +201,7 @@ impl Bench<'_> {
                 }
             }
         }
-        // What the requests themselves took is given back.
+        // Waits until the memory of the requests themselves is released.
         tokio::time::sleep(Duration::from_secs(10)).await;
         let memory = (self.server.memory_mb()? - before).max(0.0);
         let cpu = self.server.cpu_s()?;

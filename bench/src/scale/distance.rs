@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The name of PostgreSQL's socket in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// What only writing connections send.
+/// A function in the queries that only writing connections send.
 const TAKES_LOCK: &[u8] = b"pg_advisory_xact_lock";
 
 /// Where servers connect instead. The threads end with the connections.

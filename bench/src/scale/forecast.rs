@@ -1,4 +1,5 @@
-//! What the simulation says: compared with the measurement of several servers, and for machines that are not here.
+//! The figures of the simulation: compared with the measurement of several servers, and for machines that were not
+//! measured.
 
 use crate::results::{Table, figure};
 use crate::scale::fleet::Usage;

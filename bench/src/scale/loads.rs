@@ -1,4 +1,4 @@
-//! What users do at several servers: turns, open streams, searches, lists and workflows.
+//! The loads at several servers: turns, open streams, searches, lists and workflows.
 
 use crate::load;
 use crate::scale::fleet::Fleet;
@@ -21,7 +21,7 @@ const WORD: &str = "answer";
 /// A user may have a thousand runs that have not ended.
 const RUNS_PER_USER: usize = 200;
 
-/// What was done.
+/// The requests of a load, and their times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) count: usize,

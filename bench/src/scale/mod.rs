@@ -35,14 +35,14 @@ struct Amounts {
     /// How long each load lasts.
     time: Duration,
     streams: usize,
-    /// Those who search and list.
+    /// The number of users who search and list.
     readers: usize,
 }
 
 const FULL: Amounts = Amounts { users: 24, time: Duration::from_secs(20), streams: 200, readers: 8 };
 const SMALL: Amounts = Amounts { users: 8, time: Duration::from_secs(3), streams: 10, readers: 2 };
 
-/// What was measured with so many servers.
+/// The measurements with a number of servers.
 struct Stage {
     servers: usize,
     connections: f64,
@@ -139,7 +139,7 @@ async fn measure_far(
     Ok((usage, each))
 }
 
-/// Nobody does anything.
+/// A load without requests.
 async fn idle(time: Duration) -> Result<Done> {
     tokio::time::sleep(time).await;
     Ok(Done { count: 1, seconds: time.as_secs_f64(), ..Done::default() })

@@ -1,6 +1,6 @@
-//! What the simulation is given, and what it predicts.
+//! The parameters and the results of the simulation.
 
-/// What a turn costs, in seconds and numbers.
+/// The cost of a turn, in seconds and numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Costs {
     /// Processor time of whoever asks and of the scripted provider.
@@ -14,7 +14,7 @@ pub(crate) struct Costs {
     pub(crate) transaction: Transaction,
 }
 
-/// What a transaction of the writer costs while it has the lock.
+/// The cost of a transaction of the writer while it has the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Transaction {
     /// Processor time of the database, and how much more for each write.
@@ -29,7 +29,7 @@ pub(crate) struct Transaction {
     pub(crate) trips_per_write: f64,
 }
 
-/// What is simulated.
+/// The simulated servers and their load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Setup {
     pub(crate) servers: usize,
@@ -58,7 +58,7 @@ pub(crate) enum Arrivals {
     Open { per_second: f64 },
 }
 
-/// What the simulation predicts.
+/// The predictions of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prediction {
     pub(crate) per_second: f64,

@@ -314,7 +314,7 @@ impl Simulation {
             None => lock.is_held = false,
         }
         let group = std::mem::take(&mut self.writers[index].group);
-        // What waited is the next group, before those that were answered can write again.
+        // The waiting writes are the next group, before the users that were answered can write again.
         if !self.writers[index].inbox.is_empty() {
             self.form_group(index);
         }
