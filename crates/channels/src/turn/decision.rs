@@ -128,7 +128,7 @@ impl Turn<'_> {
                     Some(card) if self.update.answer_id.is_some() => {
                         (self.update.conversation_id.as_ref() == Some(&card.conversation_id)).then_some(card)
                     }
-                    // What was written before the question does not answer it.
+                    // A message from before the question does not answer it.
                     Some(card) if card.created_at <= self.update.received_at && self.is_open(person, &card).await => {
                         Some(card)
                     }

@@ -52,7 +52,7 @@ impl Turn<'_> {
                     (Some(fact), None) => {
                         match memory.forget(user_id, &fact.id).await {
                             Ok(()) => {}
-                            // Somebody else was faster.
+                            // Another request has deleted it first.
                             Err(error) if error.code == ErrorCode::NotFound => {}
                             Err(error) => return Err(error),
                         }

@@ -79,7 +79,7 @@ impl Turn<'_> {
         }
         let chat = chat.unwrap_or_default();
         let known = match &chat.conversation_id {
-            // One that the user has deleted, or that is with another agent, is not continued.
+            // A conversation that the user has deleted, or that is with another agent, is not continued.
             Some(id) => self.context.store.conversation(&person.caller.user_id, id).await?,
             None => None,
         };

@@ -92,7 +92,7 @@ async fn check(database: &str, call: usize) -> bool {
     let second = Victim::start(&place);
     let is_answer = |text: &String| text.contains("It is 42") || text.contains("cut off");
     telegram.until("the answer", |fake| fake.texts(7).iter().any(is_answer)).await;
-    // What the next message gets shows that nothing else follows.
+    // The reply to the next message shows that no second answer follows.
     telegram.write(7, 7, "/status");
     telegram.until_text(7, "You write as ada").await;
     let texts = telegram.texts(7);

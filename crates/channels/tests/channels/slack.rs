@@ -26,7 +26,7 @@ pub(crate) const BOT_USER: &str = "UBOT";
 #[derive(Default)]
 struct Workspace {
     url: String,
-    /// What was not acknowledged, by the ids of the envelopes.
+    /// The events that were not acknowledged, by the ids of their envelopes.
     envelopes: BTreeMap<u64, Value>,
     messages: BTreeMap<String, BotMessage>,
     calls: Vec<String>,
@@ -37,7 +37,7 @@ struct Workspace {
     next: u64,
     silent_from: Option<usize>,
     files: Vec<SentFile>,
-    /// What was uploaded and is not shown yet, by ids: the name, and the content.
+    /// The uploaded files that are not shown yet, by ids: the name, and the content.
     uploads: BTreeMap<String, (String, String)>,
 }
 

@@ -47,7 +47,7 @@ struct Header {
 pub(crate) struct Connections {
     /// The address of the stand-in.
     pub(crate) url: String,
-    /// What was not acknowledged: its type and the event.
+    /// The events that were not acknowledged, with their types.
     events: BTreeMap<u64, (&'static str, Value)>,
     next: u64,
     count: usize,

@@ -113,7 +113,7 @@ async fn only_feishu_can_deliver_events() {
         assert_eq!(delivery.send(&content).await, expected, "{content}");
     }
     assert!(fake.messages().is_empty());
-    // What cannot be stored or answered now, Feishu sends again.
+    // Feishu repeats an event that cannot be stored or answered now.
     server.configure(&bot.replace(APP_SECRET, "another-secret"), CHANNEL);
     assert_eq!(delivery.send(&event).await, 503);
     server.shutdown().await;
