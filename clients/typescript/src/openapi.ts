@@ -676,7 +676,7 @@ export interface components {
         DefinitionError: {
             /** @description The field. */
             path: string;
-            /** @description What is wrong with it. */
+            /** @description The problem of the field. */
             message: string;
         };
         /** @description The stored definitions. */
@@ -684,11 +684,11 @@ export interface components {
             /** @description All of them, in the order in which they were created. */
             items: components["schemas"]["StoredDefinition"][];
         };
-        /** @description What became of a definition. */
+        /** @description The result of storing a definition. */
         DefinitionResult: {
             /** @description Its name; empty if it has none. */
             name: string;
-            /** @description What was done. */
+            /** @description The outcome. */
             state: components["schemas"]["SyncOutcome"];
             /** @description The id of the agent, and of its page. Absent if it failed. */
             id?: string;
@@ -1321,9 +1321,9 @@ export interface components {
              */
             size: number;
         };
-        /** @description What was done with a definition. */
+        /** @description The outcome of storing a definition. */
         SyncOutcome: "created" | "updated" | "unchanged" | "failed";
-        /** @description What became of the definitions. */
+        /** @description The result of storing definitions. */
         SyncResult: {
             /** @description `synced` if all are stored, `partial` if some are, `failed` if none is. */
             state: components["schemas"]["SyncState"];

@@ -1,4 +1,4 @@
-//! What a custom agent may be made of: models, tools, libraries and skills of its base.
+//! The selectable parts of a custom agent: models, tools, libraries and skills of its base.
 
 use crate::section::CustomAgents;
 use auth::rights::{AccessDecision, check_rule};

@@ -107,7 +107,7 @@ pub struct StoreDefinition {
     pub now: i64,
 }
 
-/// What became of a definition.
+/// The outcome of storing a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionOutcome {
     /// There is a new agent.

@@ -310,7 +310,7 @@ class DefinitionError(TypedDict):
     """The field."""
 
     message: str
-    """What is wrong with it."""
+    """The problem of the field."""
 
 
 class DefinitionList(TypedDict):
@@ -321,13 +321,13 @@ class DefinitionList(TypedDict):
 
 
 class DefinitionResult(TypedDict):
-    """What became of a definition."""
+    """The result of storing a definition."""
 
     name: str
     """Its name; empty if it has none."""
 
     state: SyncOutcome
-    """What was done."""
+    """The outcome."""
 
     id: NotRequired[str]
     """The id of the agent, and of its page. Absent if it failed."""
@@ -931,11 +931,11 @@ class StoredFile(TypedDict):
 
 
 SyncOutcome: TypeAlias = Literal["created", "updated", "unchanged", "failed"]
-"""What was done with a definition."""
+"""The outcome of storing a definition."""
 
 
 class SyncResult(TypedDict):
-    """What became of the definitions."""
+    """The result of storing definitions."""
 
     state: SyncState
     """`synced` if all are stored, `partial` if some are, `failed` if none is."""

@@ -1,4 +1,4 @@
-//! What users do with their agents, as routes and pages use it.
+//! The operations of users on their agents, for routes and pages alike.
 
 use super::PREFIX;
 use super::store::{self, AgentSharing, ChangeOutcome, OwnAgentRow, SaveOwnAgent, SaveOwnOutcome};

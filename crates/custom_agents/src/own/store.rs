@@ -47,7 +47,7 @@ pub(crate) struct OwnAgentVersion {
     pub(crate) created_at: i64,
 }
 
-/// What a user stores.
+/// A new version of an agent that a user stores.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SaveOwnAgent {
     pub(crate) owner: String,
@@ -62,7 +62,7 @@ pub(crate) struct SaveOwnAgent {
     pub(crate) limits: (u32, u32),
 }
 
-/// What became of a change beside the definition.
+/// The outcome of a change that is not of the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeOutcome {
     /// It is stored.
@@ -73,7 +73,7 @@ pub(crate) enum ChangeOutcome {
     Unknown,
 }
 
-/// What became of it.
+/// The outcome of [`SaveOwnAgent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SaveOwnOutcome {
     /// There is a new version.
