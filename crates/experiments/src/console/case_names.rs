@@ -1,4 +1,4 @@
-//! What cases are called on the pages of an experiment: by what the user writes in them, since most ids mean nothing to a
+//! The names of cases on the pages of an experiment: the beginning of the user's text, since most ids mean nothing to a
 //! reader.
 
 use super::dataset_page::shortened;

@@ -1,7 +1,7 @@
 //! Masks personal data in texts of users who have not agreed that they are kept as they are.
 //!
-//! What is masked is what has a form: addresses, numbers, keys, and the name of the user. Other people's names and what
-//! somebody tells about themselves in words have none, so administrators read a case before they use it.
+//! Only values with a recognizable form are masked: addresses, numbers, keys, and the name of the user. Names of other
+//! people and personal facts in prose are not recognized, so administrators read a case before they use it.
 
 use serde_json::Value;
 

@@ -54,7 +54,7 @@ struct Run {
     job: JobContext,
 }
 
-/// What is evaluated.
+/// The input of the evaluation.
 struct Prepared {
     evaluation: Evaluation,
     cases: Vec<Case>,
@@ -215,7 +215,7 @@ fn prepared(experiment: &Experiment, rows: Vec<CaseRow>) -> Result<Prepared, Str
 /// Reads scorers.
 ///
 /// # Errors
-/// What is wrong with them, for the administrator.
+/// The problems of the scorers, for the administrator.
 pub(crate) fn read_scorers(name: &str, agent_id: &str, scorers: &str) -> Result<Evaluation, String> {
     Evaluation::with_scorers(name, agent_id, scorers).map_err(|problems| config::render_short(&problems))
 }

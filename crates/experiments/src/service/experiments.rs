@@ -16,7 +16,7 @@ const MAX_NOTE: usize = 2_000;
 /// The highest bound of the cost of an experiment from the console, in US dollars.
 const MAX_COST: f64 = 10_000.0;
 
-/// What an experiment is to be.
+/// The settings of a new experiment, as an administrator enters them.
 #[derive(Clone, Debug)]
 pub(crate) struct NewExperiment {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! What people say of the answers in experiments.
+//! The verdicts of people on answers in experiments.
 
 use super::Service;
 use crate::store::{self, Given, NewVerdict};

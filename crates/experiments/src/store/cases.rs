@@ -97,7 +97,7 @@ pub(crate) struct NewCase {
     pub(crate) content: Value,
 }
 
-/// What became of a case that was to be stored.
+/// The outcome of storing a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Put {
     /// It is stored, in a new version of the dataset.

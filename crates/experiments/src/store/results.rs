@@ -47,7 +47,7 @@ const RECORDINGS: &str = "
 pub(crate) enum ResultRow {
     /// Of a case, with what the agent did, as a file of recordings.
     Result(Box<CaseResult>, Option<String>),
-    /// Of two answers.
+    /// The comparison of two answers.
     Comparison(ComparisonResult),
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum ResultRow {
 pub(crate) struct KeptResults {
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
-    /// What people say of the answers.
+    /// The verdicts of people on the answers.
     pub(crate) verdicts: Vec<Verdict>,
 }
 
