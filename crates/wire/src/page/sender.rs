@@ -19,7 +19,7 @@ properties! {
         pub header: Option<Value>,
         /// The key that sends. The other one inserts a line break.
         pub submit_type: SubmitType = SubmitType::Enter,
-        /// The treatment of a message that is sent while a reply is being written.
+        /// The handling of a message that is sent while a reply is being written.
         pub while_running: WhileRunning = WhileRunning::Queue,
         /// Allows dictation, if the browser supports it.
         pub allow_speech: bool = false,
@@ -205,7 +205,7 @@ choices! {
         Optional,
     }
 
-    /// The treatment of a message that is sent while a reply is being written.
+    /// The handling of a message that is sent while a reply is being written.
     #[schemars(extend("x-names" = "way"))]
     pub enum WhileRunning {
         /// The message waits above the composer until the reply is complete.
