@@ -15,11 +15,11 @@ use wire::UserError;
 pub struct EntryKind {
     /// The section of the config that says what administrators may do, such as `mcpServers`.
     pub section: &'static str,
-    /// What one is called in the audit log, such as `mcp_server` in `admin:add_mcp_server`.
+    /// The name of one in the audit log, such as `mcp_server` in `admin:add_mcp_server`.
     pub action: &'static str,
-    /// What one is called, such as `server`; also the key of its name in the details of the audit log.
+    /// The noun for one, such as `server`; also the key of its name in the details of the audit log.
     pub noun: &'static str,
-    /// What several are called, such as `MCP servers`.
+    /// The plural noun, such as `MCP servers`.
     pub nouns: &'static str,
     /// The most entries that administrators can add.
     pub most: usize,

@@ -1,4 +1,4 @@
-//! What administrators do with entries of any kind: add, change, switch and delete them.
+//! The operations of administrators on entries of any kind: add, change, switch and delete them.
 
 use crate::entry::{Author, Change, ChangeOutcome, Planned};
 use crate::kind::{Entries, EntryKind, load};
