@@ -222,8 +222,8 @@ const OLDER_CALLS: &[libc::c_long] = &[];
 const NAMESPACES: i32 =
     CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS;
 
-/// What is shared is in no process's account when it is not mapped, so its amount would not be limited. `RLIMIT_DATA`
-/// does not count what grows like a stack, and huge pages are in no sum of a process.
+/// Shared memory that is not mapped is counted for no process, so its amount would not be limited. `RLIMIT_DATA` does
+/// not count mappings that grow like a stack, and huge pages are in no total of a process.
 const UNCOUNTED_MAPPINGS: i32 = libc::MAP_SHARED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB;
 
 /// The commands of `ioctl` that programs use on files, pipes, and what they take for a terminal.

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 /// The bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
-/// What a command has written to an output.
+/// The bytes that a command has written to an output.
 #[derive(Debug, Default)]
 pub struct Written {
     /// The beginning, up to the bound.

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 /// The mode of files and folders. Nobody else sees them.
 const MODE: Mode = Mode::RWXU;
 
-/// What a file was when it was seen. A file of which none of this has changed has the same content.
+/// The identity of a file's version: if none of these values has changed, the content is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     size: u64,
@@ -26,7 +26,7 @@ pub struct Stamp {
     changed: (i64, u64),
 }
 
-/// What is in a folder, at a path that is relative to the folder.
+/// An entry of a folder, at a path that is relative to the folder.
 pub enum TreeEntry {
     /// A file.
     File(Stamp, File),
@@ -41,7 +41,7 @@ pub enum WalkError<E> {
     TooMany,
     /// The file system fails.
     System(io::Error),
-    /// What the visitor says.
+    /// The error of the visitor.
     Visitor(E),
 }
 
@@ -51,7 +51,7 @@ pub enum WalkError<E> {
 /// The file exists, or the file system refuses it.
 pub fn write(folder: BorrowedFd<'_>, path: &str, content: &[u8], modified: SystemTime) -> io::Result<Stamp> {
     for (end, _) in path.match_indices('/') {
-        // Nothing runs in the sandbox yet.
+        // Safe without checks of links: no process runs in the sandbox yet.
         match mkdirat(folder, &path[..end], MODE) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
