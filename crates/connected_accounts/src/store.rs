@@ -156,7 +156,7 @@ pub(crate) struct Refresh {
     pub(crate) owner: String,
     pub(crate) service: String,
     pub(crate) version: i64,
-    /// What tells it from others.
+    /// The id of this attempt to refresh.
     pub(crate) by: String,
 }
 

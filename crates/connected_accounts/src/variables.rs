@@ -1,4 +1,4 @@
-//! What users enter for variables of remote agents.
+//! The values that users enter for variables of remote agents.
 
 use crate::accounts::Accounts;
 use crate::{audit, store};

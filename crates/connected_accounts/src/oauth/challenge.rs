@@ -3,7 +3,7 @@
 /// The longest value that is read, in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// What the header says for the scheme `Bearer`.
+/// The parameters of the scheme `Bearer` in the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Challenge {
     /// The address of the service's metadata.

@@ -1,4 +1,4 @@
-//! What this server is for an authorization server, and how it proves it (RFC 6749, 2.3; RFC 7591, 2).
+//! This server as a client of an authorization server, and how it authenticates (RFC 6749, 2.3; RFC 7591, 2).
 
 use ::http::HeaderValue;
 use auth::oauth::basic_credentials;

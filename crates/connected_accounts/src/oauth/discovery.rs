@@ -11,7 +11,7 @@ const SERVER: &str = "the authorization server's metadata";
 /// The most scopes that are taken from metadata.
 const MAX_SCOPES: usize = 50;
 
-/// What is known about a service.
+/// The authorization server of a service, as its metadata or the config states it.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
     pub(crate) server: ServerMetadata,
@@ -75,7 +75,7 @@ pub(crate) async fn discover(
     account: &AccountAuth,
     challenge: &Challenge,
 ) -> Result<Discovery, OauthError> {
-    // What the config says is not asked for.
+    // Endpoints and issuers of the config are not discovered.
     let known = match &account.server {
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))
