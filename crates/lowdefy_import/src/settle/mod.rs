@@ -18,7 +18,7 @@ const MAX_ROUNDS: usize = 60;
 /// How much is left out for a value that is refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// What belongs together.
+    /// The smallest part that can be removed without a change of meaning of the rest.
     Unit,
     /// The connection, agent, endpoint or page.
     Entry,
@@ -45,7 +45,7 @@ pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secret
 
 /// The outcome of a check.
 enum Round {
-    /// Nothing is refused.
+    /// The config is valid.
     Valid,
     /// Something was left out.
     LeftOut,
