@@ -47,7 +47,7 @@ async fn look_for(triggers: &Triggers, trigger: &Arc<ActiveTrigger>, kind: Event
         let next = events.last().filter(|_| events.len() >= PAGE as usize).map(|last| (last.at, last.key.clone()));
         match deliver_new(triggers, trigger, events).await? {
             Some(count) => has_new |= count > 0,
-            // What follows is found again, too.
+            // The later events are found again, too.
             None => return Ok(()),
         }
         until = next.as_ref().map_or(now, |(at, _)| *at);
