@@ -10,7 +10,7 @@ pub(crate) fn is_shown(error: &UserError) -> bool {
     matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict)
 }
 
-/// What a form of a prompt shows.
+/// The fields of the form of a prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PromptForm {
     pub(crate) name: String,

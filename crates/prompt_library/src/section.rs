@@ -36,7 +36,7 @@ pub(crate) struct SharedPrompt {
     /// The name, behind the `/`: letters, digits, hyphens and underscores.
     #[schemars(with = "Text")]
     pub(crate) name: String,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     #[serde(default)]
     #[schemars(with = "Text")]
     pub(crate) description: String,

@@ -34,7 +34,7 @@ pub(crate) struct StoredPrompt {
     pub(crate) updated_at: i64,
 }
 
-/// What is stored.
+/// A new version of a prompt that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavePrompt {
     pub(crate) owner: String,
@@ -49,7 +49,7 @@ pub(crate) struct SavePrompt {
     pub(crate) now: i64,
 }
 
-/// What became of it.
+/// The outcome of [`SavePrompt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SaveOutcome {
     /// There is a new version.
