@@ -188,7 +188,7 @@ async fn sign_up(
         name,
         password: String::new(),
         must_change_password: false,
-        // Those of groups count in sessions that begin at the provider.
+        // Roles of groups count only in sessions that begin at the provider.
         roles: Vec::new(),
         now: now_millis(),
     };
