@@ -75,7 +75,7 @@ pub(super) fn totals(seen: &Overview, range: Option<&str>, days: i64) -> impl In
     let is_rated = share.is_some();
     let satisfaction =
         (share.map_or_else(String::new, |share| format!("{} %", number(share * 100.0))), change(share, share_before));
-    // Nobody looks for it where no provider has a cache.
+    // The figure is left out where no provider has a cache.
     let has_saved = used.saved_usd != 0.0;
     let saved = ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost"));
     let figures = [
