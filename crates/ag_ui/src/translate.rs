@@ -1,4 +1,4 @@
-//! What the chunks of a run become: events.
+//! Translates the chunks of a run to events.
 
 use crate::event::{Event, result_text};
 use crate::messages::{DENIED, MessageIds};
