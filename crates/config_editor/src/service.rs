@@ -1,4 +1,4 @@
-//! What administrators do: write drafts, try them, publish them, and go back to earlier versions.
+//! The operations of administrators: write drafts, try them, publish them, and go back to earlier versions.
 
 use crate::check::{self, Checked};
 use crate::section::ConfigEditor;

@@ -142,7 +142,7 @@ async fn newest_valid_changes_are_in_use() {
     publish(&store, &agent("writer", "Again"), 3, None).await;
     let problem = "(console):1:65: error: there is no connection `demo`\n   = help: the only one is `other`";
     check(&without, "Old", Some(3), Some((4, problem))).await;
-    // Who removes the roles has the files alone, without a warning.
+    // Without the roles, only the files are in use, without a warning.
     check(&FILES.replace("roles: [config-editor], ", ""), "Old", None, None).await;
     check(&FILES.replace("configEditor:", "# configEditor:"), "Old", None, None).await;
     // A section that the files no longer allow.
