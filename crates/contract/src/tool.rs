@@ -84,7 +84,7 @@ pub struct ApprovalTerms {
     pub expires_after: Option<Duration>,
     /// The arguments that the user sees first and may change; all of them if absent.
     pub visible_parameters: Option<Vec<String>>,
-    /// What the agent has read so far, if that is why the user is asked about a tool that can send
+    /// The kinds of data that the agent has read so far, if that is why the user is asked about a tool that can send
     /// data to others.
     #[serde(default)]
     pub exposed: Option<Exposure>,
@@ -127,7 +127,7 @@ impl Default for Confirm {
     }
 }
 
-/// What an agent has read so far: in each field, the first tool that returned such data.
+/// The kinds of data that an agent has read so far: in each field, the first tool that returned such data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// The source of private data.
@@ -231,7 +231,7 @@ impl ToolContext {
     }
 }
 
-/// What a source knows when it is asked for a note.
+/// The run and the messages for which a source is asked for a note.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteQuery<'a> {
     /// The scope of the run.
@@ -276,7 +276,7 @@ pub trait ToolSource: Send + Sync + 'static {
     }
 }
 
-/// What a source provides for one turn.
+/// The tools and the context that a source provides for one turn.
 #[derive(Default)]
 pub struct SourceTools {
     /// The tools.
