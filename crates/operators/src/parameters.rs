@@ -84,7 +84,7 @@ impl Kind {
 pub struct Parameter {
     /// The name, as the key of a mapping.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
     /// Whether it may be left out.
     pub optional: bool,
@@ -100,12 +100,12 @@ pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, optional: true }
 }
 
-/// What an operator takes.
+/// The parameters of an operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Parameters {
-    /// Nothing: `null` or `true`.
+    /// None: `null` or `true`.
     Nothing,
-    /// Nothing, or this word, which changes nothing.
+    /// None, or this word, which has no effect.
     NothingOr(&'static str),
     /// A single value. `null` counts as an empty text or list.
     One(Kind),
