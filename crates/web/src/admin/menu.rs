@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub enum MenuGroup {
     /// The first page, which is a group of its own.
     Overview,
-    /// What users and agents say.
+    /// Conversations and the feedback on them.
     Conversations,
     /// Agents and what they may do.
     Agents,
@@ -62,7 +62,7 @@ pub struct MenuCount {
     pub count: u32,
 }
 
-/// What the server adds to the menu.
+/// The sources of the entries and counts that the server adds to the menu.
 #[derive(Clone)]
 pub struct MenuSources {
     /// Returns the entries that depend on the config in use. They stand after the others of their groups.
