@@ -16,7 +16,7 @@ pub(crate) struct ImportArguments {
     from: From,
 }
 
-/// What is imported.
+/// The source of an import.
 #[derive(clap::Subcommand)]
 enum From {
     /// A Lowdefy app. Parts that cannot be converted are reported as warnings with their place in the app.

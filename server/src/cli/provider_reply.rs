@@ -11,7 +11,7 @@ use std::io::BufReader;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-/// What the user has asked, if the command does not say.
+/// The user's message, if the command does not say it.
 const DEFAULT_MESSAGE: &str = "(The message is not in the recording.)";
 
 /// The arguments of commands that read the reply of a provider.

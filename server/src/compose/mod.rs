@@ -67,7 +67,7 @@ pub(crate) struct Composition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackgroundWork {
     All,
-    /// What answers wait for. Schedules, channels and what looks for events do not run.
+    /// The work for which answers wait. Schedules, channels and the search for events do not run.
     OfAnswers,
 }
 

@@ -324,7 +324,7 @@ fn fingerprint(arguments: &EvalArguments, evaluation: &Evaluation, started: &Sta
 
 /// Prints what the cases will cost, and each further tenth.
 fn print_progress(progress: Progress) {
-    // Nobody may read it, which is no error.
+    // A closed standard error is no problem.
     let _ = match progress {
         Progress::Estimate(cost) if cost > 0.0 => writeln!(stderr(), "all cases will cost about ${cost:.4}"),
         Progress::Done { done, all, newly } if done * 10 / all.max(1) > (done - newly) * 10 / all.max(1) => {

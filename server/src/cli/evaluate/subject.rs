@@ -114,7 +114,7 @@ async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
             let cost_usd = is_priced.then(|| used.total.cost_usd.unwrap_or_default());
             Transcript { usage: used.total.usage, cost_usd, ..transcript }
         }
-        // Nothing was begun: the first message was refused.
+        // The conversation does not exist: its first message was rejected.
         Err(error) if error.code == wire::ErrorCode::NotFound => Transcript { cost_usd: Some(0.0), ..transcript },
         Err(error) => {
             tracing::warn!(%error, "the usage of a conversation cannot be read");

@@ -10,7 +10,7 @@ use wire::api::RunOptions;
 
 /// The name of the tool.
 const TOOL: &str = "task";
-/// What the model may write as the kind of the copy.
+/// The kind of the copy in a call of the model.
 const KIND: &str = "general-purpose";
 /// The path of the option in a request.
 const PATH: &str = "/delegate";

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 const KEY: (&str, &str) = ("PUSH_KEY", "a key of the tests, with more than 32 characters");
 const SECTION: &str = "a2a: { agents: [helper], pushNotifications: { keys: [PUSH_KEY], allowPrivate: true } }";
 
-/// What a client was told: the token, the credentials, and the state of the task.
+/// A notification: the token, the credentials, and the state of the task.
 type Told = (String, String, String);
 
 /// A client that takes notifications, or answers with a status.
@@ -99,7 +99,7 @@ async fn clients_are_told_what_becomes_of_their_tasks() {
     assert_eq!(result(call(&server, "GetTaskPushNotificationConfig", &got)).await, second);
     assert_eq!(receiver.until(2).await[1], told("token-2", "", "INPUT_REQUIRED"));
 
-    // One that was deleted is told nothing more.
+    // A deleted config gets no more notifications.
     result(call(&server, "DeleteTaskPushNotificationConfig", &got)).await;
     let gone = result(call(&server, "GetTaskPushNotificationConfig", &got)).await;
     assert_eq!(gone["code"], -32001, "{gone}");

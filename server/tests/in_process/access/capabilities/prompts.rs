@@ -71,7 +71,7 @@ async fn prompts_are_seen_by_their_user_and_shared_ones_by_roles() {
     check(&bob, &own.replace("/api/prompts", SHARED), 404).await;
     check(&boss, &own.replace("/api/prompts", SHARED), 404).await;
 
-    // Nobody changes what is not theirs.
+    // Users can only change their own prompts.
     let change = Some(json!({ "name": "mine", "text": "Mine.", "version": 1 }));
     for (who, path, expected) in
         [(&bob, &own, 404), (&boss, &own, 404), (&ada, &leave, 404), (&boss, &leave, 404), (&visitor, &own, 401)]
