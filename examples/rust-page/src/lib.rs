@@ -12,7 +12,7 @@ use wire::page::{AgentChatProperties, FieldType, SharedField, Welcome};
 /// The pages of this crate, by the id that the config gives them.
 pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake, client_tools: &[PLANS] }];
 
-/// What the agent may have the page do: here what the server tells it, in [`form::tools`] what is done.
+/// A tool that the agent may call on the page: its definition for the server. [`form::tools`] has its effect.
 const PLANS: RustTool = RustTool {
     agent_id: "clerk",
     name: "offer_plan",
