@@ -1,5 +1,5 @@
-//! What waits for people beside their conversations: questions of workflows, calls of agents without a conversation, and
-//! triggers that were paused.
+//! Items that wait for people beside their conversations: questions of workflows, calls of agents without a
+//! conversation, and triggers that were paused.
 
 use crate::Paces;
 use crate::deliver::{PushJob, SEND};

@@ -51,7 +51,7 @@ impl WriteTodos {
     /// or written by the user.
     async fn has_new_steps(&self, input: &Value, scope: &RunScope) -> Result<bool, StoreError> {
         let Ok(Arguments { todos }) = read_arguments(input.clone()) else { return Ok(false) };
-        // What cannot be stored is answered with an error at once.
+        // An invalid plan is answered with an error, without a question.
         let Ok(todos) = checked_todos(todos) else { return Ok(false) };
         let known = store::current(&self.store, conversation(scope)).await?;
         let known = known.map(|known| known.plan.todos).unwrap_or_default();

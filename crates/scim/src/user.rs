@@ -44,7 +44,7 @@ const MAX_TEXT: usize = 255;
 /// The most e-mail addresses.
 const MAX_EMAILS: usize = 20;
 
-/// What a directory has sent about a user.
+/// The properties of a user in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentUser {
     pub(crate) profile: ScimProfile,

@@ -42,7 +42,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<UnpackedArchive, String> {
     if archive.len() > MAX_ENTRIES {
         return Err(format!("The archive has more than {MAX_ENTRIES} entries."));
     }
-    // Of two entries with one path, the last one would be installed, and other programs may show the first.
+    // If two entries have the same path, the last one would be installed, and other programs may show the first.
     if archive.has_duplicate_names() {
         return Err("The archive has two entries with the same path.".to_owned());
     }
