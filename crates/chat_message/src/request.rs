@@ -34,7 +34,7 @@ pub(crate) struct MessageRequest {
     /// The agent that answers instead of the configured one; at most one.
     #[serde(default, alias = "selectedAgents")]
     pub(crate) selected_agents: Option<Vec<String>>,
-    /// What the application tells the agent, as its shared state.
+    /// The metadata of the application, which the agent reads as its shared state.
     pub(crate) metadata: Option<Map<String, Value>>,
     /// Not supported: the config of the agent sets it.
     pub(crate) temperature: Option<f64>,
@@ -46,7 +46,7 @@ pub(crate) struct MessageRequest {
 /// Which agent answers, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RoutingDecision {
-    /// What the request switched on: `doc_search`, `web_search`.
+    /// The tools that the request switched on: `doc_search`, `web_search`.
     selected_tools: Vec<&'static str>,
     /// The agent; of an agent that decides for each message how it answers, the way that it has chosen.
     pub(crate) selected_agents: Vec<String>,

@@ -109,7 +109,8 @@ fn all_have_ids(items: &[Node]) -> bool {
     items.iter().all(|item| id(item).is_some())
 }
 
-/// Of two changes with the same id, the first one replaces and the second one is added, so that the checker reports it.
+/// Merges changed entries into a list by their ids. If two changes have the same id, the first one replaces and the
+/// second one is added, so that the checker reports it.
 fn merge_entries(items: &mut Vec<Node>, changed: Vec<Node>, report: &mut Report) {
     let (removed, changed): (Vec<_>, Vec<_>) = changed.into_iter().partition(|change| change.get(REMOVE).is_some());
     for change in removed {

@@ -1,4 +1,4 @@
-//! What requests carry of the user for whom they are made: a token, and what they have entered for variables.
+//! The credentials of the user in requests: a token, and the values that they have entered for variables.
 
 use crate::settings::UserToken;
 use ::settings::user_auth::{Service, UserVariables};
@@ -20,11 +20,11 @@ pub struct UserService {
 pub struct EnteredVariables {
     /// The variables.
     pub wanted: UserVariables,
-    /// What users have entered.
+    /// The values that users have entered.
     pub entered: ServiceTokens,
 }
 
-/// What a request carries of a user.
+/// The credentials of a user in a request.
 #[derive(Clone, Default)]
 pub(crate) struct UserCredentials {
     pub(crate) token: Option<Bearer>,

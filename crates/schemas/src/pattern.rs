@@ -46,7 +46,7 @@ pub(crate) fn engine() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex().size_limit(MAX_COMPILED).dfa_size_limit(MAX_MATCHER)
 }
 
-/// What a pattern costs.
+/// The cost of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Analysis {
     /// The work of compiling it, in microseconds.

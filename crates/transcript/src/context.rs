@@ -17,7 +17,7 @@ const FIRST_REST: i64 = 60_000;
 /// The longest time without an attempt, in milliseconds.
 const LONGEST_REST: i64 = 3_600_000;
 
-/// What the branch says about its context.
+/// The context data that is stored in the branch.
 struct StoredContext {
     summary: Option<SummaryData>,
     cleared_through: Option<String>,
@@ -74,7 +74,7 @@ impl StoredContext {
 pub struct CoveredContext<'a> {
     /// The id of the newest of them.
     pub through: &'a str,
-    /// Those of them that say which results are cleared or shortened, oldest first.
+    /// The messages among them that say which results are cleared or shortened, oldest first.
     pub cleared: &'a [UiMessage],
 }
 

@@ -48,7 +48,7 @@ pub fn to_prompt_after<'a>(
     while let Some(message) = messages.next() {
         let next_is_compaction = messages.peek().is_some_and(|next| context::is_compaction(next));
         match message.role {
-            // What the user demands of the server, and its answer, are nothing to the model.
+            // The user's requests for a summary, and the answers to them, are not part of the prompt.
             _ if context::is_compaction(message) => {}
             Role::User if next_is_compaction => {}
             // Instructions come from the config; a stored system message could only come from a

@@ -94,7 +94,7 @@ impl Writer {
         let (is_end, name) = after.strip_prefix('/').map_or((false, after), |name| (true, name));
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             if is_end {
-                // What is no tag after `</` is a comment.
+                // Other characters after `</` begin a comment.
                 return name.find('>').map_or("", |end| &name[end + 1..]);
             }
             self.html.push_str("&lt;");
