@@ -1,5 +1,5 @@
-//! The choice of the model in the composer, and the switch for its thinking. What was sent is recorded
-//! by the server with each answer; what is chosen for the next message is kept in the browser.
+//! The choice of the model in the composer, and the switch for its thinking. The server records the used model with
+//! each answer; the choice for the next message is kept in the browser.
 
 use super::composer::drafts;
 use super::session::Session;

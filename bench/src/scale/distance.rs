@@ -65,7 +65,7 @@ fn connect(near: UnixStream, far: UnixStream, delay: Duration, trips: &Arc<Atomi
     Ok(())
 }
 
-/// Passes on one direction until it ends. What follows while something is delayed is sent with it, as the
+/// Passes on one direction until it ends. Bytes that arrive during a delay are sent with the delayed ones, as the
 /// database's protocol is one of questions and answers.
 fn pass_on(mut from: UnixStream, mut to: UnixStream, delay: Duration, mut look: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 1 << 16];

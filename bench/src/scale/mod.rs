@@ -1,7 +1,7 @@
 //! Measures one, two and three servers on one PostgreSQL, and simulates more of them.
 //!
-//! Everything runs on one machine, so servers, database and client compete for its cores. What carries over to separate
-//! machines is the CPU time of a turn at each part, from which the simulation computes what they carry.
+//! Everything runs on one machine, so servers, database and client compete for its cores. Only the CPU time of a turn
+//! at each part carries over to separate machines; from it the simulation computes their capacity.
 
 mod database;
 mod distance;

@@ -1,5 +1,5 @@
 //! The second step of a sign-in with a password: a code of the user's authenticator app, or the app's set-up where the
-//! config requires one. Nobody is signed in before it.
+//! config requires one. The session begins only after it.
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::{AccountError, PasswordAccounts, local_path};
@@ -171,8 +171,8 @@ pub(crate) async fn check_code(
     Ok(Err(problem))
 }
 
-/// `POST /auth/second-step/set-up`. Stores the app and signs the user in. Whoever gets here knows the app's secret, so
-/// there is nothing to guess. The response is the only page that shows the recovery codes.
+/// `POST /auth/second-step/set-up`. Stores the app and signs the user in. The caller knows the app's secret already, so
+/// attempts are not limited. The response is the only page that shows the recovery codes.
 pub(crate) async fn set_up(
     PasswordAccounts(accounts): PasswordAccounts,
     Extension(asker): Extension<RequestContext>,

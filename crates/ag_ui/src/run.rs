@@ -266,8 +266,8 @@ impl Run {
         Ok(sent)
     }
 
-    /// Sends the events until the run has ended or its frontend has gone, which stops the answer. What was written
-    /// stays.
+    /// Sends the events until the run has ended or its frontend has gone, which stops the answer. The text so far is
+    /// kept.
     async fn drive(mut self, first: Vec<Event>, mut translator: Translator, frames: Option<Frames>) {
         if self.write(first, &mut translator, frames).await.is_err()
             && self.is_own

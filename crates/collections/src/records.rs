@@ -228,7 +228,7 @@ impl Records<'_> {
         }
     }
 
-    /// Sets fields of records. What does not fit the schema afterwards changes nothing.
+    /// Sets fields of records. If a record does not fit the schema afterwards, no record is changed.
     pub(crate) async fn update(&self, Update { conditions, ids, set: changes }: Update) -> Result<Updated, DataError> {
         self.check_writable()?;
         if changes.is_empty() {

@@ -4,7 +4,7 @@
 use ::store::sql::{self, Db, Row};
 use ::store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
 
-/// The tables. What a user has published stays when the user is deleted; their draft goes.
+/// The tables. When a user is deleted, their published versions stay; their draft is deleted.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "config_editor",
     migrations: &[Migration {

@@ -29,8 +29,8 @@ pub struct Rated {
 pub struct Case {
     /// Unique in the evaluation.
     pub id: String,
-    /// The messages of the user, in order: a text, or a list of texts. What is scored is the answer to the
-    /// last one; calls of tools count in all of them.
+    /// The messages of the user, in order: a text, or a list of texts. The answer to the last one is scored; calls of
+    /// tools count in all of them.
     #[serde(deserialize_with = "texts")]
     pub input: Vec<String>,
     /// The expected values, with which scorers compare the answer.

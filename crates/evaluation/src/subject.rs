@@ -9,7 +9,7 @@ use wire::{ToolPart, UiMessage};
 /// The agents and endpoints of a config.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// Sends messages to an agent, one after the other, in a new conversation. What takes longer than
+    /// Sends messages to an agent, one after the other, in a new conversation. An answer that takes longer than
     /// `timeout` is stopped, and the future resolves when it has ended, so that nothing is spent later.
     async fn answer(&self, agent_id: &str, messages: &[String], timeout: Duration) -> Transcript;
 

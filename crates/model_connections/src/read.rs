@@ -161,8 +161,8 @@ fn key(
     }
 }
 
-/// Checks that the connection can be used, that its names are free, and that its agents can have its models. What is
-/// stored already may stay.
+/// Checks that the connection can be used, that its names are free, and that its agents can have its models. Stored
+/// values may stay.
 fn check_use(
     name: &str,
     definition: &ConnectionDefinition,

@@ -68,7 +68,7 @@ impl TellOfWaiting for Teller {
         Box::pin(async move {
             let Some(after) = pace.browsers else { return Ok(()) };
             match self.jobs.enqueue_in(db, tell_later(kind, id, after)).await {
-                // The queue is full. What waits must not fail because nobody is told of it.
+                // The queue is full. A missing notification must not fail the item that waits.
                 Err(StoreError::Invalid(cause)) => {
                     tracing::warn!(cause, "people are not told of something that waits for them");
                     Ok(())

@@ -47,8 +47,8 @@ impl WriteTodos {
         Self { spec: ToolSpec { annotations, ..ToolSpec::new(WRITE_TODOS, DESCRIPTION, schema) }, store, approve }
     }
 
-    /// Returns whether the plan has a step that the stored plan does not have. What is stored was approved,
-    /// or written by the user.
+    /// Returns whether the plan has a step that the stored plan does not have. The stored steps were approved, or
+    /// written by the user.
     async fn has_new_steps(&self, input: &Value, scope: &RunScope) -> Result<bool, StoreError> {
         let Ok(Arguments { todos }) = read_arguments(input.clone()) else { return Ok(false) };
         // An invalid plan is answered with an error, without a question.

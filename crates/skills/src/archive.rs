@@ -1,5 +1,5 @@
-//! Unpacks the archive of a skill, in memory and within bounds. Whatever it contains, nothing is written to a
-//! disk, and names of entries are only compared and stored.
+//! Unpacks the archive of a skill, in memory and within bounds. No entry is written to a disk, and names of entries are
+//! only compared and stored.
 
 use crate::folder::{MAX_FILE, MAX_FILES, SKILL_FILES};
 use crate::path::SkillPath;

@@ -24,7 +24,7 @@ const MAX_CHAIN: usize = 4;
 /// Starts the runs of events that have happened since the last look.
 ///
 /// # Errors
-/// The database failed. What has happened is found again.
+/// The database failed. The events are found again.
 pub(crate) async fn look(triggers: &Triggers) -> Result<(), StoreError> {
     for trigger in triggers.active.all().iter() {
         if let Source::Stored(kind) = trigger.source {

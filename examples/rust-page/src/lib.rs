@@ -52,7 +52,7 @@ fn intake() -> PageRegions {
     }
 }
 
-/// The chat. What it shares is what the agent sees of the form, and may write.
+/// The chat. It shares the fields of the form that the agent reads and may write.
 #[component]
 fn Assistant() -> impl IntoView {
     let plans = ["starter", "team", "enterprise"].map(str::to_owned).to_vec();

@@ -56,7 +56,8 @@ impl From<ProviderError> for SignInProblem {
 }
 
 impl SignInProblem {
-    /// Records a refused sign-in in the audit log. What anybody can cause without an account at the provider has no entry.
+    /// Records a refused sign-in in the audit log. Failures that need no account at the provider have no entry, because
+    /// anybody could cause them.
     pub(super) fn record(&self, accounts: &Accounts, provider: &Provider, address: Option<&str>) {
         let (user_id, reason) = match self {
             Self::Invalid(what) => (None, format!("invalid {what}")),

@@ -42,7 +42,7 @@ pub(crate) struct DiscordBot {
 }
 
 impl DiscordBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Discord, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         Ok(Self { site, token: settings.token.expose().to_owned(), pace })

@@ -64,7 +64,7 @@ impl ApiRequest {
 }
 
 impl FeishuBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Feishu, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         let (app_id, app_secret) = (settings.app_id.clone(), settings.app_secret.expose().to_owned());

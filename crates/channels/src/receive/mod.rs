@@ -1,6 +1,6 @@
-//! Receives what people send. The messages of a bot are read by one server: a job with a lease. Those that Slack and
-//! Feishu send over HTTP come to any server. What linked people send is stored with the job that handles it, in one transaction,
-//! before the messenger is told to forget it.
+//! Receives the messages of people. The messages of a bot are read by one server: a job with a lease. Those that Slack
+//! and Feishu send over HTTP come to any server. A message of a linked person is stored with the job that handles it,
+//! in one transaction, before it is acknowledged to the messenger.
 
 mod discord;
 mod email;

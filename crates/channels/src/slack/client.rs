@@ -59,7 +59,7 @@ pub(crate) struct SlackBot {
 }
 
 impl SlackBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Slack, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         let bot_token = settings.bot_token.expose().to_owned();

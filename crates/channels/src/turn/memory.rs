@@ -27,8 +27,8 @@ enum Wish {
 }
 
 impl Turn<'_> {
-    /// Runs the command. What it does is the same when a server is killed and the next one repeats it: a fact keeps its
-    /// number, whatever else is forgotten.
+    /// Runs the command. It is idempotent, so another server can repeat it after a kill: a fact keeps its number,
+    /// whatever else is forgotten.
     pub(super) async fn memory(&self, person: &Person, rest: &str) -> Result<String, JobError> {
         let done = self.wanted_of_memory(&person.caller.user_id, wish(rest)).await;
         done.or_else(|error| match error.code {

@@ -146,8 +146,9 @@ async fn position(server: &TestServer) -> String {
     found.unwrap().flatten().unwrap_or_default()
 }
 
-/// The same in Discord, with an answer to a message or to a command. What the first server has not handled comes to the
-/// second one, which goes on with its session. Discord knows a message that is sent again, so no placeholder is left.
+/// The same in Discord, with an answer to a message or to a command. The events that the first server has not handled
+/// are sent to the second one, which resumes its session. Discord knows a message that is sent again, so no placeholder
+/// is left.
 async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
     const CHAT: u64 = 907;
     let (discord, url) = FakeDiscord::start().await;

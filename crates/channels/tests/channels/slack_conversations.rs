@@ -105,7 +105,7 @@ async fn strangers_get_one_line_that_only_they_see() {
             assert_eq!(conversations(server, "ada").await, 0);
             slack.write("U7", "D7", "!unlink");
             slack.until_text("D7", "Unlinked.").await;
-            // Sent again, it is not the message of a stranger. What comes next shows that it was handled.
+            // Sent again, it is not the message of a stranger. The next text shows that it was handled.
             let known = slack.texts("D7").len();
             slack.write("U7", "D7", "!unlink");
             slack.write("U5", "D5", "Hi");

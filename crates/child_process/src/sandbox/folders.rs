@@ -8,7 +8,7 @@ use landlock::{
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where programs, libraries and what they read are, on all distributions. What a machine does not have is left out.
+/// The folders with programs, libraries and their data, on all distributions. Missing ones are left out.
 const PROGRAMS: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
 /// The settings of the machine that programs need. The rest of `/etc` is hidden.
 const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];

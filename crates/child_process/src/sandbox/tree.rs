@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, SystemTime};
 
-/// The mode of files and folders. Nobody else sees them.
+/// The mode of files and folders. Other users cannot read them.
 const MODE: Mode = Mode::RWXU;
 
 /// The identity of a file's version: if none of these values has changed, the content is the same.
@@ -20,9 +20,9 @@ const MODE: Mode = Mode::RWXU;
 pub struct Stamp {
     size: u64,
     node: u64,
-    /// When the content was changed. Whoever changes it could set it back.
+    /// When the content was changed. A process that changes the content could reset it.
     modified: (i64, u64),
-    /// When anything was changed; nobody can set it.
+    /// When the file or its metadata were changed; processes cannot set it.
     changed: (i64, u64),
 }
 

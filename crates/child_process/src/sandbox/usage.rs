@@ -27,7 +27,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Returns what is used. What has ended meanwhile uses nothing.
+    /// Returns the used resources. Processes that have ended meanwhile count as 0.
     pub(super) fn of(processes: &OwnedFd, folders: &[OwnedFd]) -> Self {
         let used = |folder: &OwnedFd| fstatvfs(folder).map_or(0, |system| system.f_files - system.f_ffree);
         let nodes = folders.iter().map(used).sum();

@@ -15,7 +15,7 @@ pub(crate) struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the header. What cannot be read counts as absent.
+    /// Reads the header. Parameters that cannot be read count as absent.
     pub(crate) fn parse(header: &str) -> Self {
         let mut challenge = Self::default();
         if header.len() > MAX_LENGTH {

@@ -39,7 +39,7 @@ pub(super) async fn begin(
     }
 }
 
-/// `GET /auth/connected-accounts/callback`: the redirect URI. Whatever the outcome is, what has begun is over.
+/// `GET /auth/connected-accounts/callback`: the redirect URI. It ends the pending authorization, whatever its outcome.
 pub(super) async fn finish(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,

@@ -1,4 +1,4 @@
-//! Evaluations for other tools. What they have no counterpart for is said.
+//! Evaluations for other tools. Values without a counterpart are reported in notes.
 
 mod inspect;
 mod promptfoo;

@@ -77,7 +77,7 @@ impl Import {
         self.left.get() > 0
     }
 
-    /// Replaces `{{ name }}` by the variables. What is not known stays.
+    /// Replaces `{{ name }}` by the variables. Unknown names stay as they are.
     ///
     /// # Errors
     /// The text is too large.

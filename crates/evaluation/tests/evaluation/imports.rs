@@ -5,7 +5,7 @@ use evaluation::{Imported, inspect_ai, promptfoo};
 use insta::assert_snapshot;
 use std::fs;
 
-/// Returns the notes, and the cases as they are written. What is written can be read.
+/// Returns the notes, and the cases as they are written. Checks that the written files can be read.
 fn described(imported: &Imported) -> String {
     let files = Files::new(&imported.evaluation, &imported.cases);
     assert_eq!(files.read().1.len(), imported.count);

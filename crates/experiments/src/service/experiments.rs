@@ -96,7 +96,7 @@ impl Service {
         store::results(&self.context.store, id).await.map_err(from_store_error)
     }
 
-    /// Stops an experiment that waits or runs. What is known stays.
+    /// Stops an experiment that waits or runs. The results so far stay.
     pub(crate) async fn stop(&self, admin: &Admin, id: &str) -> Result<(), UserError> {
         let experiment = self.experiment(id).await?;
         let audit = admin.audit_entry("stop_experiment", "", json!({ "experimentId": id }));

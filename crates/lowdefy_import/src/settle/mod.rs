@@ -26,8 +26,8 @@ enum Extent {
     Section,
 }
 
-/// Leaves out what is refused, with a note at its position in the app. What remains is a valid
-/// config: in the end, one without sections.
+/// Leaves out invalid parts, with a note at their position in the app. The rest is a valid config: in the end, one
+/// without sections.
 pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secrets: &Secrets, notes: &mut Notes<'_>) {
     let env: HashMap<String, String> = secrets.values().into_iter().collect();
     for extent in [Extent::Unit, Extent::Entry, Extent::Section] {

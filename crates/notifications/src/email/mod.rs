@@ -26,7 +26,7 @@ pub(crate) struct EmailNotifications {
     #[serde(default = "default_after")]
     #[schemars(range(max = 1440))]
     pub(crate) after_minutes: u32,
-    /// The shortest time between two e-mails to a user, in minutes. What happens meanwhile is in the next one.
+    /// The shortest time between two e-mails to a user, in minutes. Events in the meantime are in the next one.
     /// Default: 60.
     #[serde(default = "default_every")]
     #[schemars(range(min = 5, max = 10080))]

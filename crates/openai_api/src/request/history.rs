@@ -190,7 +190,7 @@ pub(crate) fn unknown_item(id: &str, param: &str) -> ApiError {
     ApiError::from(UserError::new(ErrorCode::NotFound, message)).at(param)
 }
 
-/// Returns whether a message ends with a call. What the server has noted in it does not count.
+/// Returns whether a message ends with a call. Data parts of the server are ignored.
 fn ends_with_result(message: &UiMessage) -> bool {
     let last = message.parts.iter().rfind(|part| !matches!(part, UiPart::Data(_)));
     last.is_some_and(|part| matches!(part, UiPart::Tool(_)))

@@ -1,5 +1,5 @@
-//! Reads the bodies of requests. What a body says of the history becomes [`Entry`]s, which
-//! [`history::History`] makes messages of.
+//! Reads the bodies of requests. The history in a body becomes [`Entry`]s, of which [`history::History`] makes
+//! messages.
 
 pub(crate) mod chat;
 pub(crate) mod content;

@@ -1,5 +1,5 @@
-//! The answers of the HTTP API about libraries, with the fields that pages show. What the server
-//! sends has more fields; a test of the crate `knowledge` reads it as these types.
+//! The answers of the HTTP API about libraries, with the fields that pages show. The answers of the server have more
+//! fields; a test of the crate `knowledge` reads them as these types.
 
 mod documents;
 mod entities;

@@ -92,7 +92,7 @@ macro_rules! properties {
         }
 
         impl $name {
-            /// Reads the properties of a block or an action, or a part of them. What is absent or has a
+            /// Reads the properties of a block or an action, or a part of them. A property that is absent or has a
             /// wrong type gets its default.
             pub fn read(own: &serde_json::Map<String, serde_json::Value>) -> Self {
                 let default = Self::default();
