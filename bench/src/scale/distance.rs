@@ -85,7 +85,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn what_is_sent_arrives_later_and_writers_are_counted() {
+    fn bytes_are_delayed_and_writers_are_counted() {
         let database = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(database.path().join(SOCKET)).unwrap();
         thread::spawn(move || {

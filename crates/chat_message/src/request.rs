@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused() {
+    fn unsupported_options_are_rejected() {
         let check = |body: Value| {
             let request: MessageRequest = serde_json::from_value(body).unwrap();
             request.check(&section(), "local/small").err().and_then(|error| error.path)

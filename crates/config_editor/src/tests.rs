@@ -91,7 +91,7 @@ async fn only_the_newest_versions_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_administrators_at_once_one_publishes() {
+async fn concurrent_publications_have_one_winner() {
     for store in stores().await {
         let all = (0..4).map(|_| {
             let store = store.clone();

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_config_does_not_offer_is_not_chosen() {
+    fn choices_outside_the_offer_are_dropped() {
         let all = RunOptions {
             documents: Some(true),
             libraries: Some(ids("a")),

@@ -91,7 +91,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn opened_summary_says_what_it_stands_for() {
+    fn opened_summary_shows_the_messages_that_it_replaces() {
         let data = json!({
             "text": "They like <b>herons</b>.", "throughMessageId": "m", "model": "demo/small",
             "tokensBefore": 24_000, "tokensAfter": 3_000, "at": 1,

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_caches_have_saved_is_shown_where_there_is_something() {
+    fn cache_savings_are_shown_if_there_are_any() {
         let check = |saved_usd: f64, expected: Option<&str>| {
             let total = UsageTotals { cost_usd: 2.0, saved_usd, ..UsageTotals::default() };
             let seen = Overview {

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_become_what_people_see() {
+    fn markup_is_converted_to_visible_text() {
         let check = |text: &str, expected: &str, is_mentioned: bool| {
             assert_eq!(read_text(text, "U1"), (expected.to_owned(), is_mentioned), "{text:?}");
         };
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_mark_after_escaping() {
+    fn escaped_text_contains_no_markup() {
         let check = |text: &str| {
             let escaped = escape(text);
             assert!(!escaped.contains(['<', '>']), "{escaped}");

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_among_programs_is_known() {
+    fn paths_among_programs_are_recognized() {
         let check = |path: &str, expected| assert_eq!(is_among_programs(Path::new(path)), expected, "{path}");
         check("/usr", true);
         check("/bin/sh", true);

@@ -270,7 +270,7 @@ pages: [{ id: p }]
 ";
 
     #[test]
-    fn who_may_no_longer_make_an_agent_shares_it_with_nobody_more() {
+    fn author_without_the_right_cannot_share_further() {
         let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
         let (config, _) = language.read_text(CONFIG).unwrap();
         let sharing =

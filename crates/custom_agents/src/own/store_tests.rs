@@ -102,7 +102,7 @@ async fn audit_count(store: &Store) -> usize {
 }
 
 #[tokio::test]
-async fn servers_see_each_change_whatever_the_clock_of_the_other_says() {
+async fn servers_see_each_change_despite_clock_skew() {
     on_each_database(async |store| {
         for (id, now) in [("a", 0), ("b", 9)] {
             save(store, SaveOwnAgent { now, ..change("ada", id, None, id, "x") }, audit()).await.unwrap();

@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_identifies_a_user_is_masked() {
+    fn personal_data_is_masked() {
         let masker = Masker::new(Some("Ada Lovelace"));
         let check = |text: &str, expected: &str| assert_eq!(masker.text(text), expected);
         check("My order 1234 is late.", "My order 1234 is late.");

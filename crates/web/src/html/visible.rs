@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_forms_send_back_stays() {
+    fn form_values_are_not_changed() {
         let check = |html: &str| assert_eq!(with_visible_text(html.to_owned()), html);
         check("<input value=\"a\u{202e}>b\"><textarea rows=\"2\">a\u{202e}<b</textarea>");
         check("<script>a\u{202e}</script><!-- \"\u{202e} --><style>\u{202e}</style>");

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_limited_whatever_the_end_tags_are() {
+    fn nesting_is_limited_despite_unmatched_end_tags() {
         let check = |html: &str, least: usize| {
             let depth = depth(&html.repeat(1_000));
             assert!((least..=4 * MAX_DEPTH + 10).contains(&depth), "{html}: {depth}");

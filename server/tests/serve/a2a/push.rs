@@ -75,7 +75,7 @@ async fn serve(arguments: &[&str]) -> (Server, TempDir) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_what_becomes_of_their_tasks() {
+async fn clients_are_notified_of_the_states_of_their_tasks() {
     let (server, _folder) = serve(&[]).await;
     let (receiver, url) = Receiver::start().await;
     let mut sent = message("m1", "send {}");

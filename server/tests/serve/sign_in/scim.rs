@@ -77,7 +77,7 @@ async fn only_the_directory_is_answered() {
 }
 
 #[tokio::test]
-async fn what_is_supported_is_described() {
+async fn supported_features_are_described() {
     let (server, _folder) = serve();
     let get = async |path: &str| send(&server, Method::GET, path, Value::Null).await;
     let (_, service) = get("/ServiceProviderConfig").await;

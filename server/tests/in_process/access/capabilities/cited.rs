@@ -113,7 +113,7 @@ async fn rights_are_checked_with_each_opening() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_document_says_sends_nothing_without_approval() {
+async fn instructions_in_a_document_send_nothing_without_approval() {
     let folder = TempDir::new().unwrap();
     let site = Site::serve(&written(&folder), &[("open", 2)]).await;
     let ada = caller(("ada", true, &[]));

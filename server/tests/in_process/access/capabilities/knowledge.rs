@@ -113,7 +113,7 @@ fn text_of(message: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_cite_what_they_rest_on() {
+async fn answers_cite_their_sources() {
     let site = Site::open().await;
     let message = site.ask("c1", "How many days of vacation do I have?").await;
     let text = text_of(&message);
