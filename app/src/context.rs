@@ -73,7 +73,7 @@ impl AppContext {
     /// Returns a conversation as this request first read it.
     ///
     /// # Errors
-    /// As [`Chat::conversation`].
+    /// The errors of [`Chat::conversation`].
     pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
         let mut seen = self.cache.conversations.lock().await;
         if let Some(view) = seen.get(id) {
@@ -87,7 +87,7 @@ impl AppContext {
     /// Returns a page of the list as this request first read it.
     ///
     /// # Errors
-    /// As [`Chat::conversations`].
+    /// The errors of [`Chat::conversations`].
     pub async fn conversations(
         &self,
         caller: &Caller,

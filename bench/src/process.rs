@@ -29,7 +29,7 @@ pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result
     serve_on(binary, config, folder, None, &[]).await
 }
 
-/// As [`serve`], on this database if there is one, with these environment variables.
+/// Like [`serve`], on this database if there is one, with these environment variables.
 pub(crate) async fn serve_on(
     binary: &Path,
     config: &Path,

@@ -46,7 +46,7 @@ pub async fn update<E: Entries>(
 /// Switches the entry that has this version on or off.
 ///
 /// # Errors
-/// As [`update`].
+/// The errors of [`update`].
 pub async fn set_enabled<E: Entries>(
     context: &Context,
     admin: &Admin,

@@ -289,7 +289,7 @@ impl Records<'_> {
         Ok(filter)
     }
 
-    /// As [`Records::filter`], for a change.
+    /// Like [`Records::filter`], for a change.
     fn filter_for_change(&self, conditions: &[Value], ids: Option<Vec<String>>) -> Result<Filter, DataError> {
         let filter = filter_for_change(conditions, ids)?;
         fields::check_filter(&self.collection.schema, &filter)?;

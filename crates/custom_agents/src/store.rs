@@ -204,7 +204,7 @@ pub async fn version(store: &Store) -> Result<String, StoreError> {
 /// deleted one.
 ///
 /// # Errors
-/// As [`list`].
+/// The errors of [`list`].
 pub async fn versions(store: &Store, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version_row).collect() })).await

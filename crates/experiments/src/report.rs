@@ -23,7 +23,7 @@ pub(crate) async fn summary(configs: &[String], finished: Finished) -> Result<(V
     REPORTS.run(move |_| (summarized(&configs, &finished), finished)).await
 }
 
-/// As [`summary`], for a job, which can wait: another attempt would also repeat the cases that failed.
+/// Like [`summary`], for a job, which can wait: another attempt would also repeat the cases that failed.
 ///
 /// # Errors
 /// The computation failed.

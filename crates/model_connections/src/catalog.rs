@@ -53,7 +53,7 @@ pub(crate) async fn with_stored(store: &Store, config: Config) -> Result<Config,
     Ok(with_catalog(config, &CONNECTIONS.tables.read(store, CONNECTIONS.most).await?, &ProcessEnv))
 }
 
-/// As [`with_stored`], for what was read.
+/// Like [`with_stored`], for what was read.
 pub(crate) fn with_catalog(mut config: Config, stored: &StoredConnections, env: &dyn Env) -> Config {
     let section = ModelConnections::from_config(&config);
     let mut catalog = Catalog::of_config(&config);

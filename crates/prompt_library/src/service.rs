@@ -160,7 +160,7 @@ pub(crate) async fn shared_detail(context: &Context, id: &str) -> Result<PromptD
 /// Adds a shared prompt (without an id) or changes one, and returns its id.
 ///
 /// # Errors
-/// As [`save_own`].
+/// The errors of [`save_own`].
 pub(crate) async fn save_shared(
     context: &Context,
     admin: &Admin,

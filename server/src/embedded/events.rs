@@ -126,7 +126,7 @@ impl StreamEvents {
     /// Returns the next event; `None` after [`StreamEvent::End`].
     ///
     /// # Errors
-    /// As [`Reply::next`], and the error of an answer that has failed; nothing follows it.
+    /// The errors of [`Reply::next`], and the error of an answer that has failed; nothing follows it.
     pub async fn next(&mut self) -> Result<Option<StreamEvent>, UserError> {
         loop {
             if let Some(event) = self.ready.pop_front() {

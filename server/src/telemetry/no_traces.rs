@@ -42,7 +42,7 @@ impl Collector {
     /// Returns none.
     ///
     /// # Errors
-    /// As [`start`].
+    /// The errors of [`start`].
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         start().map(|_| None)
     }

@@ -158,7 +158,7 @@ async fn store_version(state: &Context, save: SaveOwnAgent, audit: AuditEntry) -
 /// longer choose is refused.
 ///
 /// # Errors
-/// As [`save`]; 404 for a version that is not kept.
+/// The errors of [`save`]; 404 for a version that is not kept.
 pub(super) async fn restore(state: &Context, caller: &Caller, id: &str, version: i64) -> Result<(), UserError> {
     let row = find(state, caller, id).await?;
     let versions = store::versions(&state.store, &row.owner, id).await.map_err(from_store_error)?;

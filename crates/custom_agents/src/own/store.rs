@@ -172,7 +172,7 @@ pub(crate) async fn all(store: &Store) -> Result<Vec<OwnAgentRow>, StoreError> {
 /// Returns the agents of a user, the oldest first.
 ///
 /// # Errors
-/// As [`all`].
+/// The errors of [`all`].
 pub(crate) async fn of_owner(store: &Store, owner: &str) -> Result<Vec<OwnAgentRow>, StoreError> {
     let list = sql::query(LIST_OF_OWNER).bind(owner);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(row).collect() })).await
@@ -181,7 +181,7 @@ pub(crate) async fn of_owner(store: &Store, owner: &str) -> Result<Vec<OwnAgentR
 /// Returns those of these agents that are not the user's, the oldest first. `ids` are those that the user may use.
 ///
 /// # Errors
-/// As [`all`].
+/// The errors of [`all`].
 pub(crate) async fn of_others(store: &Store, user: &str, ids: Vec<String>) -> Result<Vec<OwnAgentRow>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -214,7 +214,7 @@ pub(crate) async fn find(store: &Store, owner: &str, id: &str) -> Result<Option<
 /// Returns the kept versions of an agent of a user, the newest first.
 ///
 /// # Errors
-/// As [`find`].
+/// The errors of [`find`].
 pub(crate) async fn versions(store: &Store, owner: &str, id: &str) -> Result<Vec<OwnAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id).bind(owner);
     let version = |row: &Row| {

@@ -155,7 +155,7 @@ impl CurrentConfig {
     /// Loads the stored additions to the config again.
     ///
     /// # Errors
-    /// As [`CurrentConfig::replace`].
+    /// The errors of [`CurrentConfig::replace`].
     pub(crate) async fn refresh_additions(&self) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();

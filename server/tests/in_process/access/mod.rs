@@ -119,7 +119,7 @@ async fn open(config: &str) -> TestServer {
     TestServer::from_text(config, &env).await.unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// As [`open`], for a config in a file.
+/// Like [`open`], for a config in a file.
 async fn open_path(path: &Path) -> TestServer {
     let server = TestServer::from_path(path, &HashMap::<String, String>::new()).await;
     server.unwrap_or_else(|problem| panic!("{problem}"))
