@@ -1,4 +1,4 @@
-//! Signatures of webhooks: nothing is accepted without the secret, whatever the headers are.
+//! Signatures of webhooks: without the secret, no headers make a request valid.
 #![no_main]
 
 use http::{HeaderMap, HeaderValue};
