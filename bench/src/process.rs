@@ -81,7 +81,7 @@ async fn start(mut command: Command) -> Result<MeasuredServer> {
 pub(crate) struct ProcessTimes {
     pub(crate) parent: u32,
     pub(crate) own: f64,
-    /// That of its children that have ended.
+    /// The CPU time of its children that have ended.
     pub(crate) ended_children: f64,
 }
 

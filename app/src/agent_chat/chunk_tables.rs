@@ -119,7 +119,7 @@ pub(crate) struct ModelFunctions {
     pub(in crate::agent_chat) picker: fn(Session) -> AnyView,
 }
 
-/// The chunk for what stands below the newest answer, by the keys of the agent.
+/// The chunk for the content below the newest answer, by the keys of the agent.
 pub(crate) static BELOW: Chunk<BelowFunctions> = Chunk::new("below");
 
 /// The functions of the chunk.

@@ -25,7 +25,7 @@ pub(super) fn on_key(list: ConversationListState, window: RowWindow, event: &Key
     list.with_organizing(move |code| (code.press)(list, window, &key, id));
 }
 
-/// Does what a key stands for, in the row of a conversation.
+/// Performs the action of a key in the row of a conversation.
 pub(super) fn press(list: ConversationListState, window: RowWindow, key: &str, id: String) {
     let focus = |to: fn(usize, usize) -> usize| {
         let count = list.count_untracked();

@@ -20,7 +20,7 @@ pub(crate) struct PanelParts {
     pub(crate) heading: String,
     /// The width in pixels that the style sheet gives it, for a width of the window.
     pub(crate) width: fn(f64) -> f64,
-    /// The heading, and what stands below it.
+    /// The heading, and the content below it.
     pub(crate) title: AnyView,
     /// The buttons before the one that closes the panel.
     pub(crate) buttons: AnyView,

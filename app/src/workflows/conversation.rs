@@ -44,7 +44,7 @@ impl Followed {
             let Some(known) = self.tasks.try_get_untracked() else { return };
             match loaded {
                 Ok(progress) => self.take(&known, progress),
-                // Deleted, or a copy that somebody else has imported: what is known stays.
+                // Deleted, or a copy that another user has imported: the loaded runs stay.
                 Err(error) if error.code() == ErrorCode::NotFound => self.is_over.set(true),
                 Err(_) => {}
             }

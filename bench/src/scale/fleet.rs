@@ -53,7 +53,7 @@ pub(crate) struct Usage {
 }
 
 impl Fleet {
-    /// Starts so many servers.
+    /// Starts `count` servers.
     pub(crate) async fn start(binary: &Path, upstream: &str, database: &str, count: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let config = folder.path().join("chatwright.yaml");

@@ -86,7 +86,7 @@ impl Here {
         predict(costs, &setup, Arrivals::Closed { users: self.users }, SEED)
     }
 
-    /// Compares the prediction for so many servers with what was measured.
+    /// Compares the prediction for a number of servers with the measurement.
     pub(crate) fn check(&self, costs: &Costs, servers: usize, usage: &Usage) -> Table {
         let predicted = self.predict(costs, servers);
         let title = format!("{servers} servers on this machine, {} users", self.users);

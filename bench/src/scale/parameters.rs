@@ -3,7 +3,7 @@
 /// The cost of a turn, in seconds and numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Costs {
-    /// Processor time of whoever asks and of the scripted provider.
+    /// Processor time of the client and of the scripted provider.
     pub(crate) client: f64,
     /// Processor time of the server outside of transactions that write.
     pub(crate) server: f64,
@@ -52,7 +52,7 @@ pub(crate) enum Hosts {
 /// How turns begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Arrivals {
-    /// So many users, who ask again at once.
+    /// A number of users, each of whom asks again at once.
     Closed { users: usize },
     /// At random times.
     Open { per_second: f64 },

@@ -206,7 +206,7 @@ impl Records<'_> {
         }
     }
 
-    /// Checks that so many records may be added at once.
+    /// Checks that this number of records may be added at once.
     pub(crate) fn check_insertable(&self, count: usize) -> Result<(), DataError> {
         self.check_writable()?;
         if (1..=MAX_INSERTED).contains(&count) {

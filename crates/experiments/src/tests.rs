@@ -294,7 +294,7 @@ async fn withdrawing_consent_deletes_unmasked_cases_and_their_results() {
     }
 }
 
-/// Stores what somebody says of the answer to the case `x`, which they have read in a conversation.
+/// Stores a person's verdict on the answer to the case `x`, which they have read in a conversation.
 async fn say(store: &Store, person: &'static str, liked: Option<bool>, conversation: &str) -> Given {
     let new = NewVerdict {
         config: "a".to_owned(),

@@ -27,7 +27,7 @@ pub(crate) const TELL: Kind<WaitingRef> =
 
 /// The most users with notifications whose roles are looked at for something that waits for roles.
 pub(crate) const MAX_LOOKED_AT: u32 = 500;
-/// The most users who are told of something.
+/// The most users who are notified of an item.
 pub(crate) const MAX_TOLD: usize = 100;
 
 /// Names something that waits.

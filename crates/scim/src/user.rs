@@ -9,7 +9,7 @@ use store::{ScimProfile, ScimUser};
 /// The schema of users.
 pub(crate) const SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
 
-/// The attributes that are stored. Others are ignored: what nobody uses is not kept.
+/// The attributes that are stored. Others are ignored, since they have no use here.
 pub(crate) const STORED: [&str; 6] = ["userName", "externalId", "active", "displayName", "name", "emails"];
 /// The parts of `name`.
 pub(crate) const NAME_PARTS: [&str; 6] =

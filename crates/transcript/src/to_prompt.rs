@@ -235,8 +235,8 @@ fn call_metadata(tool: &ToolPart) -> Option<&ProviderMetadata> {
     tool.call_provider_metadata.as_ref().or_else(|| tool.result_provider_metadata.as_ref().filter(|_| failed))
 }
 
-/// Tells the model that nobody knows whether the result of a call is true, which a client brought
-/// with earlier messages or in an imported file.
+/// Tells the model that it is unknown whether the result of a call is true, which a client brought with earlier
+/// messages or in an imported file.
 fn unverified(output: ToolOutput) -> ToolOutput {
     let result = match output {
         ToolOutput::Json(value) => value,

@@ -107,7 +107,7 @@ impl SuggestionState {
             Ok(SuggestionList { suggestions }) => (suggestions, None),
             Err(error) => (Vec::new(), Some(error_text(&error.0))),
         };
-        // Only who has asked is told why there is nothing.
+        // Only a user who has asked for suggestions learns why there are none.
         if is_by_user && let Some(problem) = &problem {
             self.session.announcement.set(problem.clone());
         }

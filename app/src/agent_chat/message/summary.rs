@@ -39,7 +39,7 @@ pub(in crate::agent_chat) fn summary_line(session: Session, data: &Value) -> Any
     .into_any()
 }
 
-/// The summary with the messages that it stands for.
+/// The summary with the messages that it replaces.
 fn opened(summary: &SummaryData, covered: &[(Role, String)], id: String) -> AnyView {
     let (before, after) = (group_digits(summary.tokens_before), group_digits(summary.tokens_after));
     let details = fill(Text::EarlierSummarizedDetails, &[&summary.model, &after, &before]);

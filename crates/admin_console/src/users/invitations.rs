@@ -63,7 +63,7 @@ struct AddedInvitation {
     expires_at: i64,
 }
 
-/// The invitations that nobody has accepted yet.
+/// The invitations that were not accepted yet.
 #[derive(Serialize, JsonSchema)]
 struct InvitationItems {
     items: Vec<Invitation>,

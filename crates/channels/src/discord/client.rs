@@ -204,7 +204,7 @@ fn nonce(key: &str) -> String {
     key.chars().take(MAX_NONCE).collect()
 }
 
-/// Returns a message that notifies nobody, whatever a model has written.
+/// Returns a message that notifies no user, for any text of a model.
 pub(super) fn body(message: &Rendered, buttons: &[Vec<Button>]) -> Value {
     json!({
         "content": markup(message), "components": rows(buttons), "flags": SUPPRESS_EMBEDS,

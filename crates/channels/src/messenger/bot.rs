@@ -1,4 +1,4 @@
-//! The bot of a channel, whatever its messenger is.
+//! The bot of a channel, of any messenger.
 
 use super::{ApiError, BotAccount, Button, ChatPlace, Messenger, OpenedMail, OutgoingFile, Pace, Press};
 use crate::discord::DiscordBot;

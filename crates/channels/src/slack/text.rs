@@ -39,7 +39,7 @@ fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Returns a text in which nothing is a mark: it mentions nobody, whatever a model has written.
+/// Returns a text without markup, which mentions no user, for any text of a model.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

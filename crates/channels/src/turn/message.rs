@@ -28,7 +28,8 @@ impl Turn<'_> {
         {
             return Ok(end);
         }
-        // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
+        // An answer to a question has no files. The reply to such a message says that the conversation waits for the
+        // answer.
         if files.is_empty()
             && let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await?
         {

@@ -36,7 +36,7 @@ async fn direct_messages_and_threads_are_conversations() {
         let ts = slack.write("U7", "C1", "<@UBOT> hello");
         let thread = format!("C1/{ts}");
         assert_eq!(slack.until_text(&thread, "In a thread.").await.len(), 1);
-        // There, whoever talks to it need not mention it; others do.
+        // There, people who talk to the bot need not mention it; others do.
         slack.write("U8", &thread, "May I?");
         slack.write("U7", &thread, "And?");
         assert_eq!(slack.until_text(&thread, "Still there.").await.len(), 2);

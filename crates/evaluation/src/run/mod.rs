@@ -44,7 +44,7 @@ pub struct RunSettings {
 pub enum Progress {
     /// The estimated cost of all cases in US dollars, after the first one. Comparisons are not included.
     Estimate(f64),
-    /// So many of all cases are done.
+    /// The number of finished cases has grown.
     Done {
         /// How many are done.
         done: usize,

@@ -98,9 +98,9 @@ impl Judge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Winner {
-    /// That of the first config.
+    /// The answer of the first config.
     First,
-    /// That of the second config.
+    /// The answer of the second config.
     Second,
     /// They are equal, or the judge contradicts itself.
     Neither,

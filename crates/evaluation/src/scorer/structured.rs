@@ -49,7 +49,7 @@ pub(crate) struct JsonPathCheck {
     path: String,
     /// The only selected value is equal to this.
     equals: Option<CaseValue<Value>>,
-    /// So many values are selected. Without `equals` and `count`, at least one must be.
+    /// The number of selected values. Without `equals` and `count`, at least one must be.
     count: Option<usize>,
 }
 

@@ -119,7 +119,7 @@ async fn serve_waiting(url: &str) {
     store.close().await;
 }
 
-/// Checks that people are told of exactly what is stored; returns the number of things.
+/// Checks that people are notified of exactly the stored items; returns their number.
 async fn check_waiting(url: &str) -> usize {
     let store = open(url).await;
     let mut known = 0;

@@ -73,7 +73,7 @@ pub(super) fn run(base: &BaseFolder, input: SearchInput, budget: &mut WalkBudget
     with_notice(files, "Search stopped", cut)
 }
 
-/// Compiles the query. It is matched in linear time, whatever it contains.
+/// Compiles the query. Any query is matched in linear time.
 fn query(text: &str) -> Result<Regex, ToolError> {
     let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).size_limit(1024 * 1024).build();
     match pattern {

@@ -1,4 +1,4 @@
-//! Deletes deliveries that nobody needs any more.
+//! Deletes deliveries that are not needed any more.
 
 use super::MAX_SHOWN;
 use ::store::sql;

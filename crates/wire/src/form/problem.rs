@@ -41,7 +41,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Returns the text about the problem, and what stands in its placeholders.
+    /// Returns the text about the problem, and the values of its placeholders.
     pub fn text(&self) -> (Text, &str) {
         match self {
             Self::Missing => (Text::IsNeeded, ""),

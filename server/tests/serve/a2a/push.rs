@@ -1,4 +1,4 @@
-//! Push notifications: clients are told what becomes of their tasks.
+//! Push notifications: clients are notified of the states of their tasks.
 
 use super::{call, config, message, result, start};
 use crate::process::Server;
@@ -88,7 +88,7 @@ async fn clients_are_notified_of_the_states_of_their_tasks() {
     let waits = told("token-1", "Bearer credentials-canary", "INPUT_REQUIRED");
     assert_eq!(receiver.until(1).await, std::slice::from_ref(&waits));
 
-    // A second address is told the present state as well; credentials are not given out again.
+    // A second address is notified of the current state as well; credentials are not returned again.
     let second = json!({ "taskId": id, "id": "second", "url": url, "token": "token-2" });
     let made = result(call(&server, "CreateTaskPushNotificationConfig", &second)).await;
     assert_eq!(made, second);

@@ -1,4 +1,4 @@
-//! Experiments: an answer with feedback becomes a case, cases are evaluated by a job, and somebody decides.
+//! Experiments: an answer with feedback becomes a case, cases are evaluated by a job, and an administrator decides.
 
 use crate::http::chunks;
 use crate::process::Server;

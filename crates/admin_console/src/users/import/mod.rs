@@ -160,7 +160,7 @@ impl UserAdmin<'_> {
     }
 }
 
-/// Returns the beginning of a text that somebody has sent.
+/// Returns the beginning of a text of a request.
 fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
 }

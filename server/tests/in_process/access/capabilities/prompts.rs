@@ -16,7 +16,7 @@ async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Op
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
 }
 
-/// Returns the names that somebody sees, with whose they are.
+/// Returns the names of the prompts that a caller sees, with their origins.
 async fn seen(routes: &Router, who: &Caller) -> Vec<String> {
     let (status, list) = ask(routes, who, Method::GET, "/api/prompts", None).await;
     assert_eq!(status, 200, "{list}");

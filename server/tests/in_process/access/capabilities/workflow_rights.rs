@@ -19,7 +19,7 @@ pages: [{ id: home }]
 ";
 const DEFINITIONS: &str = "/api/workflows/definitions";
 
-/// Returns the places of the problems of a definition that somebody checks, and the status of storing it.
+/// Returns the positions of the problems of a definition that a user checks, and the status of storing it.
 async fn checked(site: &Site, roles: &[&str], definition: &Value) -> (Vec<String>, u16) {
     let author = caller(("des", true, roles));
     let body = json!({ "definition": definition });

@@ -120,7 +120,7 @@ async fn rejected_and_incomplete_invoices_are_not_posted() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// Asks as somebody, and returns the status with the answer.
+/// Sends a request as a caller, and returns the status with the answer.
 pub(super) async fn ask_as(site: &Site, who: &Caller, request: TestRequest) -> (u16, Value) {
     let (status, answer) = call_route(&site.routes, who, request).await;
     (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
@@ -192,7 +192,7 @@ async fn console_edits_compares_and_rolls_back_stored_definitions() {
     let yaml =
         |output: &str| format!("id: greet\nsteps:\n  - id: pause\n    type: wait\n    seconds: 1\noutput: {output}\n");
     let page = async |path: &str| call_route(&site.routes, &site.boss, get(path.to_owned())).await;
-    // For administrators only; whoever else asks does not learn that it is there.
+    // For administrators only; for other callers it does not exist.
     let eve = caller(("eve", true, &["reader"]));
     for path in [LIST, NEW, "/admin/workflow-definitions/invoice"] {
         assert_eq!(call_route(&site.routes, &eve, get(path.to_owned())).await.0, 404, "{path}");
@@ -303,7 +303,7 @@ workflows:
 pages: [{ id: home, blocks: [{ id: chat, type: AgentChat, properties: { agentId: demo } }] }]
 ";
 
-/// The card of a run shows the questions of the run; nobody but its owner sees it, also nobody who may answer.
+/// The card of a run shows the questions of the run; only its owner sees it, not the users who may answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_of_a_run_in_a_conversation_is_for_its_owner() {
     let site = Site::open_with(FROM_CHAT).await;
