@@ -38,7 +38,7 @@ pub struct Entry<D> {
 }
 
 impl<D> Entry<D> {
-    /// Returns what was found about it, for example by a test; the column is one of `EntryTables::found`.
+    /// Returns a finding on it, for example the result of a test; the column is one of `EntryTables::found`.
     pub fn found<T: DeserializeOwned>(&self, column: &str) -> Option<T> {
         serde_json::from_str(self.found.get(column)?).ok()
     }

@@ -40,13 +40,13 @@ pub trait Entries: Sized + Send + Sync + 'static {
     /// Creates it of the config in use and of what is stored. Secrets come from the environment of the process.
     fn from_stored(config: Arc<Config>, stored: StoredEntries<Self::Definition>) -> Self;
 
-    /// Returns what is stored.
+    /// Returns the stored entries.
     fn stored(&self) -> &StoredEntries<Self::Definition>;
 
     /// Returns whether the config allows changes at run time.
     fn is_allowed(&self) -> bool;
 
-    /// Checks what was sent, and returns the change that stores it; `None` if it is stored like this already.
+    /// Validates the submitted entry, and returns the change that stores it; `None` if it is stored like this already.
     ///
     /// # Errors
     /// 422 for invalid fields.

@@ -100,7 +100,7 @@ impl EntryTables {
         write.await
     }
 
-    /// Keeps what was found about an entry, if it still has this version.
+    /// Stores a finding on an entry, if it still has this version.
     ///
     /// # Errors
     /// The database is not available.

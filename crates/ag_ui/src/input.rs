@@ -240,7 +240,7 @@ impl RunAgentInput {
         joined(entries.iter().map(String::as_str))
     }
 
-    /// Returns what the user has chosen for the answer.
+    /// Returns the user's choices for the answer.
     ///
     /// # Errors
     /// 422 for options that cannot be read.

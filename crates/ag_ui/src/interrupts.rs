@@ -22,7 +22,7 @@ struct Decision {
     remember: Option<ApprovalScope>,
 }
 
-/// Returns what a message waits for.
+/// Returns the interrupts of a message: the calls and questions that it waits for.
 pub(crate) fn of_message(message: &UiMessage) -> Vec<Interrupt> {
     message.tools().filter_map(interrupt).collect()
 }

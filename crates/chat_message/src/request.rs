@@ -85,7 +85,7 @@ impl RoutingDecision {
 }
 
 impl MessageRequest {
-    /// Checks what the chat itself does not check. `model` is that of the agent, as `connection/model`.
+    /// Checks the properties that the chat itself does not check. `model` is that of the agent, as `connection/model`.
     ///
     /// # Errors
     /// 413 and 422.

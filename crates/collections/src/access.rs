@@ -17,7 +17,7 @@ pub(crate) enum RecordAccess {
 }
 
 impl Collection {
-    /// Returns what a viewer may do with the records; `None` for nothing.
+    /// Returns the access of a viewer to the records; `None` without access.
     pub(crate) fn access(&self, viewer: &Viewer) -> Option<RecordAccess> {
         let (may_read, may_write) = (self.may_read(viewer), self.may_write(viewer));
         if self.is_writable() && may_write {

@@ -151,8 +151,8 @@ impl Accounts {
         if is_stored { Ok(()) } else { Err(ConnectProblem::TooMany) }
     }
 
-    /// Returns what this server is for an authorization server: a client of the config, the address of a document, or
-    /// a registered client with the id of its registration.
+    /// Returns the identity of this server for an authorization server: a client of the config, the address of a
+    /// document, or a registered client with the id of its registration.
     async fn client(&self, registering: Registering<'_>) -> Result<(ClientIdentity, Option<String>), ConnectProblem> {
         let Registering { http, account, server, redirect_uri, origin } = registering;
         if let Some(client) = &account.client {
@@ -189,7 +189,7 @@ struct Registering<'a> {
     origin: &'a str,
 }
 
-/// Returns what an MCP server says to a request without a token.
+/// Returns the challenge of an MCP server to a request without a token.
 async fn probe(http: &OauthHttp, service: &Service) -> Challenge {
     let message = json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",

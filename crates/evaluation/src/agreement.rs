@@ -63,7 +63,7 @@ impl Agreement {
 }
 
 impl Disagreement {
-    /// Returns what both say.
+    /// Returns both verdicts in words.
     pub fn in_words(&self) -> String {
         let person = if self.liked { "liked" } else { "disliked" };
         let answer = match &self.config {

@@ -66,7 +66,7 @@ impl Case {
         case.problems().into_iter().next().map_or(Ok(case), Err)
     }
 
-    /// Returns what scorers see of it.
+    /// Returns the case as scorers see it.
     pub fn to_value(&self) -> Value {
         json!({
             "id": self.id,
@@ -78,8 +78,8 @@ impl Case {
         })
     }
 
-    /// Returns what judges of the rated answer see of it: nothing that tells what the person has said. That is in the
-    /// tags of a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
+    /// Returns the case as judges of the rated answer see it: without the verdict of the person. That is in the tags of
+    /// a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
     pub(crate) fn to_value_without_rating(&self, rated: &Rated) -> Value {
         let is_answer = |value: &Value| value.as_str() == Some(rated.answer.as_str());
         let mut expected = self.expected.clone();

@@ -34,7 +34,7 @@ impl Hashes {
         self.cases.is_empty()
     }
 
-    /// Returns what is in both and not the same, as texts for people.
+    /// Returns the cases and scorers that are in both with different hashes, as texts for people.
     pub(crate) fn changed(&self, now: &Self) -> Vec<String> {
         let changed = |before: &BTreeMap<String, String>, now: &BTreeMap<String, String>, what: &str| {
             let is_changed = |(id, hash): &(&String, &String)| now.get(*id).is_some_and(|now| now != *hash);

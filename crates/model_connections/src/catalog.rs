@@ -155,7 +155,7 @@ impl Catalog {
     }
 }
 
-/// Returns what a stored connection adds to the config.
+/// Returns the additions of a stored connection to the config.
 fn usable<'s>(
     stored: &'s StoredConnection,
     keys: &Keys,

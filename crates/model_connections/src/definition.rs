@@ -88,7 +88,7 @@ impl ConnectionDefinition {
         ids
     }
 
-    /// Returns what a config would have for it. The key, if it has one, is in this environment variable.
+    /// Returns the entries of a config for it. The key, if it has one, is in this environment variable.
     pub(crate) fn entries(&self, name: &str, variable: Option<&str>) -> Map<String, Value> {
         let mut properties = Map::new();
         if let Some(variable) = variable {

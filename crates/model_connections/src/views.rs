@@ -162,7 +162,7 @@ impl Current {
         }
     }
 
-    /// Returns what of an added connection cannot be used.
+    /// Returns the problems of an added connection.
     fn problems(&self, stored: &StoredConnection) -> Vec<String> {
         if !self.section.at_run_time {
             return vec!["the config does not allow connections that are added at run time".to_owned()];

@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns what is wrong with a value that is written in the config.
+    /// Returns the problem of a value that is written in the config.
     pub fn problem(self, value: &Value) -> Option<String> {
         match (self, value) {
             (Self::Pattern, Value::String(pattern)) => Pattern::problem(pattern),

@@ -96,8 +96,8 @@ impl Tool for WriteTodos {
     }
 }
 
-/// Returns what the model reads after a call. It names the revision, by which a later step knows that the
-/// model has read this state.
+/// Returns the result of a call for the model. It names the revision, by which a later step knows that the model has
+/// read this state.
 fn result(plan: &Plan) -> String {
     let (completed, count) = (plan.completed(), plan.todos.len());
     let next = match plan.current() {
@@ -112,7 +112,7 @@ pub(crate) fn conversation(scope: &RunScope) -> Conversation {
     Conversation { owner: scope.user_id.clone(), id: scope.conversation_id.clone() }
 }
 
-/// Returns what the model reads when the database fails. The cause is for the operator.
+/// Returns the message for the model when the database fails. The cause is for the operator.
 fn failed(error: StoreError) -> ToolError {
     tracing::error!(%error, "a plan could not be stored");
     ToolError::new("The plan cannot be stored right now.")

@@ -23,7 +23,7 @@ pub(crate) struct PromptForm {
 }
 
 impl PromptForm {
-    /// Reads what a form has sent; fields that it has not sent are empty.
+    /// Reads a submitted form; missing fields are empty.
     pub(crate) fn parse(sent: &[u8]) -> Self {
         let fields: Vec<(String, String)> = url::form_urlencoded::parse(sent).into_owned().collect();
         let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());

@@ -67,7 +67,7 @@ impl PromptContent {
     }
 }
 
-/// Returns what tells names apart: upper and lower case do not matter.
+/// Returns the key by which names are compared, without regard to case.
 pub(crate) fn name_key(name: &str) -> String {
     name.to_lowercase()
 }

@@ -50,7 +50,7 @@ pub(crate) struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Returns what it says.
+    /// Returns its contents.
     pub(crate) fn content(&self) -> PromptContent {
         PromptContent { name: self.name.clone(), description: self.description.clone(), text: self.text.clone() }
     }

@@ -173,7 +173,7 @@ fn emails(value: &Value) -> Result<Vec<Value>, ScimError> {
     Ok(emails)
 }
 
-/// Returns what a directory may change of a user, in the form in which it is sent.
+/// Returns the properties of a user that a directory may change, in the form in which they are sent.
 pub(crate) fn document(user: &ScimUser) -> Map<String, Value> {
     let mut document = user.profile.attributes.clone();
     document.insert("userName".to_owned(), user.profile.user_name.clone().into());

@@ -133,7 +133,7 @@ pub fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) ->
     })
 }
 
-/// Returns what the model was last told about the user's page.
+/// Returns the last information for the model about the user's page.
 fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<&'a str> {
     messages.rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
         message.parts.iter().rev().find_map(|part| match part {

@@ -85,7 +85,7 @@ pub fn mark_preset(message: &mut UiMessage) {
     mark(message, &preset());
 }
 
-/// Returns what is read in messages that a client brought.
+/// Returns the kinds of data in messages that a client brought.
 pub fn preset() -> Exposure {
     Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) }
 }

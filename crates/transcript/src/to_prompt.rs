@@ -162,7 +162,7 @@ fn leading_page_context(message: &UiMessage) -> Option<&UiPart> {
     matches!(first, UiPart::Data(data) if data.kind == PAGE_CONTEXT).then_some(first)
 }
 
-/// Returns what the server told the model after a step.
+/// Returns the server's note to the model after a step.
 fn note(part: &UiPart) -> Option<UserPart> {
     match part {
         UiPart::Data(data) if [PROMPT_NOTE, PAGE_CONTEXT].contains(&data.kind.as_str()) => {
@@ -175,8 +175,8 @@ fn note(part: &UiPart) -> Option<UserPart> {
     }
 }
 
-/// Returns what the model reads of the end of a workflow's run. `<` is escaped in the data, so that
-/// nothing in them can end the element.
+/// Returns the text for the model about the end of a workflow's run. `<` is escaped in the data, so that nothing in
+/// them can end the element.
 fn workflow_result(data: &Value) -> String {
     let data = data.to_string().replace('<', "\\u003c");
     format!(

@@ -111,7 +111,7 @@ fn path_target(root: &str) -> Target<'_> {
     }
 }
 
-/// Returns what an operator refers to, and the keys that it reads of that.
+/// Returns the target of an operator, and the keys that it reads of it.
 fn operator_target<'v>(name: &str, argument: &'v Value) -> Option<(Target<'v>, Vec<&'v str>)> {
     if let Some(language) = ExpressionLanguage::from_operator(name) {
         return Some((Target::Source(language, argument.as_str()?), Vec::new()));

@@ -35,7 +35,7 @@ impl Trigger {
         roles.flatten().map(|role| role.0.clone()).collect()
     }
 
-    /// Returns what the runs of the trigger may use together.
+    /// Returns the quota of the runs of the trigger together.
     pub fn quota(&self) -> Option<Quota> {
         let TriggerQuota { period, messages, tokens, cost_usd } = self.run_as.as_ref()?.quota?;
         Some(Quota { messages, tokens, cost_usd, ..Quota::per(period) })

@@ -20,7 +20,7 @@ pub(crate) enum Confirmation {
 }
 
 impl Confirmation {
-    /// Returns what the user must do in this session before they link an account.
+    /// Returns the confirmation that is needed in this session before an account is linked.
     pub(crate) async fn find(
         accounts: &Accounts,
         user_id: &str,

@@ -230,12 +230,12 @@ async fn is_free(accounts: &Accounts, new: &mut NewNames<'_>, name: &str) -> Res
     Ok(!is_taken && !new.has_lookalike(name).await?)
 }
 
-/// Returns what is stored of a user at the provider.
+/// Returns the claims of a user at the provider, as they are stored.
 pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
     ProviderClaims { issuer: user.issuer, subject: user.subject, label: user.label, roles: user.roles }
 }
 
-/// Returns what the audit log says about a sign-in at a provider.
+/// Returns the details of a sign-in at a provider for the audit log.
 pub(super) fn about(provider: &Provider) -> Map<String, Value> {
     Map::from_iter([("provider".to_owned(), provider.settings.id.clone().into())])
 }

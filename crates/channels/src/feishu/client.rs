@@ -308,7 +308,7 @@ fn read<T: DeserializeOwned>(response: &EgressResponse) -> Result<T, ApiError> {
     serde_json::from_slice(&response.body).map_err(unreadable)
 }
 
-/// Returns what it means that no access token is given: the app or its secret is not known.
+/// Returns the error for a missing access token: the app or its secret is not known.
 fn as_wrong_secret(error: ApiError) -> ApiError {
     match error {
         ApiError::Refused { description, .. } => ApiError::Refused { refusal: Refusal::Token, description },

@@ -220,7 +220,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Stores what was accepted, behind the fence of the job.
+    /// Stores the accepted messages, with the fencing of the job.
     async fn store(&self, job: &JobContext, batch: &mut Batch) -> Result<(), StoreError> {
         let (jobs, accepted) = (self.receiver.jobs.clone(), std::mem::take(&mut batch.accepted));
         if accepted.is_empty() {

@@ -22,7 +22,7 @@ pub(super) fn read_text(text: &str, bot_id: &str) -> (String, bool) {
     (read.trim().to_owned(), is_mentioned)
 }
 
-/// Returns what the reader of a mark sees: `#C1|general` is `#general`, `https://a.test|here` is `here (https://a.test)`.
+/// Returns the visible text of markup: `#C1|general` is `#general`, `https://a.test|here` is `here (https://a.test)`.
 fn shown(mark: &str) -> String {
     let (target, label) = mark.split_once('|').unwrap_or((mark, ""));
     let (target, label) = (unescape(target), unescape(label));

@@ -224,7 +224,7 @@ impl Turn<'_> {
     }
 }
 
-/// Returns what was decided about a call, as far as it is known.
+/// Returns the decision about a call, if it is known.
 fn known_decision(tool: &ToolPart) -> &'static str {
     match tool.approval.as_ref().and_then(|approval| approval.approved) {
         Some(true) => APPROVED,

@@ -81,7 +81,7 @@ impl Turn<'_> {
     }
 }
 
-/// Reads what follows the command.
+/// Parses the arguments of the command.
 fn wish(rest: &str) -> Wish {
     let words: Vec<_> = rest.split_whitespace().map(str::to_ascii_lowercase).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {

@@ -105,7 +105,7 @@ impl Turn<'_> {
         Ok(false)
     }
 
-    /// Stores what the turn will continue, before it begins.
+    /// Stores the conversation that the turn will continue, before it begins.
     pub(super) async fn remember(
         &mut self,
         conversation_id: &str,

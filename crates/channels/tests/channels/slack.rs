@@ -121,7 +121,7 @@ impl FakeSlack {
         self.send("events_api", payload);
     }
 
-    /// Returns what is sent when a person presses a button.
+    /// Returns the event of a pressed button.
     pub(crate) fn pressed(&self, person: &str, ts: &str, value: &str) -> Value {
         let message = self.workspace().messages[ts].clone();
         json!({
@@ -285,7 +285,7 @@ async fn socket(State(fake): State<FakeSlack>, upgrade: WebSocketUpgrade) -> Res
     upgrade.on_upgrade(move |socket| serve(fake, socket))
 }
 
-/// Sends what happens, and removes what is acknowledged.
+/// Sends events, and removes acknowledged ones.
 async fn serve(fake: FakeSlack, mut socket: WebSocket) {
     let number = {
         let mut workspace = fake.workspace();

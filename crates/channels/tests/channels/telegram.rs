@@ -154,7 +154,7 @@ impl FakeTelegram {
         self.chats().files.clone()
     }
 
-    /// Returns what people saw after pressing buttons.
+    /// Returns the notices that people saw after pressing buttons.
     pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.chats().acknowledged.clone()
     }

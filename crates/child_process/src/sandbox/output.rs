@@ -58,7 +58,7 @@ impl Output {
         self.len() == 0
     }
 
-    /// Returns what was written. Everything that had the output open has ended.
+    /// Returns the output. All processes that had it open have ended.
     pub(super) fn finish(self) -> Written {
         let _ = self.reader.join();
         std::mem::take(&mut *lock(&self.written))

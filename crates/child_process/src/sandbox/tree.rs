@@ -127,7 +127,7 @@ fn names(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Returns what is at a path; `None` for a folder.
+/// Returns the entry at a path; `None` for a folder.
 fn entry(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Option<TreeEntry>> {
     let stat = statat(root, path, AtFlags::SYMLINK_NOFOLLOW)?;
     let kind = FileType::from_raw_mode(stat.st_mode);

@@ -61,7 +61,7 @@ pub(super) async fn finish(
     Ok(with_cookie(response, PendingConnection::expired_cookie(asker.is_https)))
 }
 
-/// Returns what the user reads about a problem, and logs what the operator has to know.
+/// Returns the message about a problem for the user, and logs the cause for the operator.
 fn text(service: &str, problem: &ConnectProblem) -> String {
     match problem {
         ConnectProblem::Oauth(OauthError::Declined) => format!("You have not connected your account at {service}."),

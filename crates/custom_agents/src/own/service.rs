@@ -23,7 +23,7 @@ use wire::{ErrorCode, UserError};
 const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 64;
 
-/// Returns what of the config is about agents of users.
+/// Returns the settings of users' own agents.
 ///
 /// # Errors
 /// 404 if users make no agents here.

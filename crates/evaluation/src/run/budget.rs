@@ -51,7 +51,7 @@ impl Budget {
         if self.finished == 0 { 0.0 } else { self.finished_usd / self.finished as f64 }
     }
 
-    /// Returns what everything will cost with so much further work of this kind.
+    /// Returns the estimated total cost with an amount of further work of this kind.
     pub(super) fn estimate(&self, further: usize) -> f64 {
         self.mean().mul_add(further as f64, self.spent_usd)
     }

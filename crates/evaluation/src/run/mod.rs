@@ -190,8 +190,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns what has no result yet. The configs of a case follow each other, so that they are compared
-/// under the same conditions.
+/// Returns the work without a result. The configs of a case follow each other, so that they are compared under the same
+/// conditions.
 fn open_tasks<'a>(cases: &'a [Case], candidates: &'a [Candidate], file: &Results, repeat: u32) -> Vec<Task<'a>> {
     let known: HashSet<_> =
         file.results.iter().map(|result| (result.config.as_str(), result.case.as_str(), result.repeat)).collect();

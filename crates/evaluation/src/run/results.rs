@@ -66,7 +66,7 @@ impl CaseResult {
         self.error.is_some() || self.scores.iter().any(|score| score.is_error)
     }
 
-    /// Returns what it has cost as far as that is known, judges included.
+    /// Returns the cost in US dollars as far as it is known, including judges.
     pub(crate) fn known_cost_usd(&self) -> f64 {
         self.cost_usd.unwrap_or_default() + self.judge_cost_usd
     }

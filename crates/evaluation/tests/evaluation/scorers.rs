@@ -3,7 +3,7 @@
 use crate::support::{Echo, score};
 use serde_json::{Value, json};
 
-/// Checks what a scorer says of an answer that repeats the input.
+/// Checks the score of an answer that repeats the input.
 async fn check(scorer: &str, input: &str, expected_of_case: Value, verdict: &str) {
     let case = json!({ "id": "1", "input": input, "expected": expected_of_case });
     assert_eq!(score(Echo::default(), scorer, case).await, verdict, "{scorer}: {input}");

@@ -100,7 +100,7 @@ impl Files {
             .unwrap_or_else(|problems| panic!("{}", config::render(&problems)))
     }
 
-    /// Returns what is wrong, without the name of the folder and the excerpts.
+    /// Returns the problems, without the name of the folder and the excerpts.
     pub(crate) fn problems(&self) -> String {
         let problems = Evaluation::read(&self.path("evaluation.yaml")).unwrap_err();
         let lines = problems.iter().map(|problem| problem.to_string().lines().next().unwrap_or_default().to_owned());

@@ -49,7 +49,7 @@ pub(super) async fn case_of(store: &Store, experiment: &Experiment, case: &str) 
     store::case_of_version(store, dataset, version, case).await
 }
 
-/// Returns what the user writes in a case.
+/// Returns the text of the user in a case.
 pub(super) fn input_text(content: &Value) -> String {
     match &content["input"] {
         Value::Array(messages) => {

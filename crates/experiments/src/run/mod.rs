@@ -39,7 +39,7 @@ pub(crate) struct RunExperiment {
     pub(crate) experiment_id: String,
 }
 
-/// Returns what runs the jobs.
+/// Returns the handler of the jobs.
 pub(crate) fn handler(context: Context, recorded: Recorded) -> Handler {
     Handler::new(RUN, move |job, RunExperiment { experiment_id }| {
         let run = Run { context: context.clone(), recorded: recorded.clone(), job };

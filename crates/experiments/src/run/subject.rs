@@ -149,7 +149,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Adds what the conversation has used, also what has failed. Without that, the cost is unknown.
+    /// Adds the usage of the conversation, including failed requests. Without that, the cost is unknown.
     async fn with_usage(&self, transcript: Transcript) -> Transcript {
         match self.subject.context.chat.usage(&self.subject.caller, self.id).await {
             Ok(used) => {

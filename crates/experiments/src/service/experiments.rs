@@ -140,7 +140,7 @@ impl Service {
         continued.then_some(()).ok_or_else(|| UserError::new(ErrorCode::Conflict, message))
     }
 
-    /// Stores what was decided about an experiment that has ended. `replaces` is the time of the decision that this one
+    /// Stores the decision about an experiment that has ended. `replaces` is the time of the decision that this one
     /// replaces, which the administrator has seen.
     pub(crate) async fn decide(
         &self,

@@ -127,7 +127,7 @@ async fn list(store: &Store, list: sql::Query) -> Result<KeptResults, StoreError
     Ok(kept)
 }
 
-/// Returns what an agent did in a case, as a file of recordings; of several repetitions, the first one.
+/// Returns the recording of an agent in a case, as a file of recordings; of several repetitions, the first one.
 pub(crate) async fn recordings_of(
     store: &Store,
     experiment_id: &str,

@@ -79,7 +79,7 @@ pub(crate) enum Given {
     Replaced,
 }
 
-/// Stores what a person says of an answer, in place of what they have said before.
+/// Stores a person's verdict on an answer, in place of their earlier one.
 pub(crate) async fn give_verdict(
     db: &mut Db,
     experiment_id: &str,

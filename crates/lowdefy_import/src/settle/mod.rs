@@ -107,7 +107,7 @@ fn leave_out_refused(
     if done.is_empty() { Round::Stuck } else { Round::LeftOut }
 }
 
-/// Returns what to do instead.
+/// Returns a proposal of another form.
 fn help(unit: &Unit, problem: &Diagnostic) -> String {
     let own = problem.help.clone().unwrap_or_default();
     let lacks_type = problem.message.contains("type") && problem.message.contains("there is no");

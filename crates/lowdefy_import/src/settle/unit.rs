@@ -35,7 +35,7 @@ const BRANCHES: [&str; 7] = [":then", ":else", ":do", ":try", ":catch", ":finall
 const HARMLESS: [&str; 7] =
     ["ScrollTo", "SetFocus", "SetGlobal", "Wait", "SetDarkMode", "ResetValidation", "CopyToClipboard"];
 
-/// Returns what to leave out if the value at a path is refused.
+/// Returns the part to leave out if the value at a path is invalid.
 pub(super) fn of(root: &Tree, path: &[Step]) -> Unit {
     match path {
         [Step::Key(section), Step::Index(_), rest @ ..] => match section.as_str() {

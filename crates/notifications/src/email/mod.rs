@@ -53,7 +53,7 @@ fn default_titles() -> bool {
 const KEY: PathStep<'static> = PathStep::Key("email");
 
 impl EmailNotifications {
-    /// Checks what can be checked without the connection.
+    /// Checks the settings as far as possible without the connection.
     pub(crate) fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
         problems.check_connection_type(&[KEY, PathStep::Key("connectionId")], &self.connection_id, &[Smtp::TYPE]);
     }

@@ -73,7 +73,7 @@ async fn serve_emails(url: &str) {
     store.close().await;
 }
 
-/// Checks what holds at each moment; returns the number of users with an address.
+/// Checks the invariants; returns the number of users with an address.
 async fn check_emails(url: &str) -> usize {
     let store = open(url).await;
     let mut known = 0;

@@ -135,7 +135,7 @@ impl Turn {
         }
     }
 
-    /// Returns what the run has come to.
+    /// Returns the outcome of the run.
     pub(crate) fn end(self) -> Ended {
         let Self { reducer, names, holds_text, one_call, has_text, last, .. } = self;
         let mut message = reducer.into_message();

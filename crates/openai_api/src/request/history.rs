@@ -50,8 +50,8 @@ impl History {
         Self { messages, instructions: Vec::new(), calls, kept }
     }
 
-    /// Adds what a request says. Results of tools that are not among `names` are marked as not verified:
-    /// they may be those of the agent's own tools.
+    /// Adds the entries of a request. Results of tools that are not among `names` are marked as not verified: they may
+    /// be those of the agent's own tools.
     ///
     /// # Errors
     /// 400 with the place of what does not fit.

@@ -86,7 +86,7 @@ fn unreadable(error: &serde_json::Error) -> ApiError {
     ApiError::malformed(format!("Invalid request: {}.", reason(error)))
 }
 
-/// Returns what is wrong, without the value, which may be long.
+/// Returns the problem, without the value, which may be long.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(", expected ") {

@@ -246,7 +246,7 @@ impl InputItem {
     }
 }
 
-/// Returns what a stored item says; `None` for one that no model reads again.
+/// Returns the entry of a stored item; `None` for one that no model reads again.
 pub(crate) fn stored_entry(item: &Value, param: &str) -> Result<Option<EntryKind>, ApiError> {
     part::<InputItem>(item, param)?.entry(param, &mut ContentReader::default())
 }

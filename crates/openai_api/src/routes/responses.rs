@@ -243,7 +243,7 @@ async fn previous(context: &Context, caller: &Caller, call: &ResponseCall) -> Re
     Ok(Some(Previous { id: id.clone(), conversation_id, message_id, open }))
 }
 
-/// Returns what is new in the conversation, without the answer.
+/// Returns the new messages of the conversation, without the answer.
 fn exchange(
     context: &Context,
     caller: &Caller,

@@ -80,7 +80,7 @@ impl Writer {
         self.html.push_str(text);
     }
 
-    /// Reads what begins with `<`; returns what follows.
+    /// Reads markup that begins with `<`; returns the rest.
     fn markup<'a>(&mut self, html: &'a str) -> &'a str {
         let after = &html[1..];
         if let Some(comment) = after.strip_prefix("!--") {
@@ -164,7 +164,7 @@ fn is_plain(name: &str) -> bool {
     name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns what follows a comment, of which this is the content.
+/// Returns the text after a comment, given the text after its beginning.
 fn after_comment(comment: &str) -> &str {
     let mut rest = comment;
     while let Some(at) = rest.find("--") {
@@ -178,7 +178,7 @@ fn after_comment(comment: &str) -> &str {
     ""
 }
 
-/// Returns what follows an element whose content is left out.
+/// Returns the rest after an element whose content is left out.
 fn after_element<'a>(html: &'a str, name: &str) -> &'a str {
     let mut rest = html;
     while let Some(at) = rest.find("</") {

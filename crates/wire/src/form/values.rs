@@ -5,7 +5,7 @@ use crate::page::{is_date, parse_number};
 use serde_json::{Map, Number, Value};
 
 impl Form {
-    /// Returns what the fields hold before the user has changed them.
+    /// Returns the initial texts of the fields.
     pub fn initial(&self) -> Vec<String> {
         self.fields.iter().map(|field| field.initial.clone()).collect()
     }

@@ -234,7 +234,7 @@ impl ToolPart {
         }
     }
 
-    /// Returns what happens to the call, if it was interrupted while it ran.
+    /// Returns the decision about the call, if it was interrupted while it ran.
     pub fn cut_off(&self) -> Option<CutOff> {
         self.approval.as_ref()?.terms.as_ref()?.cut_off
     }
@@ -252,7 +252,7 @@ impl ToolPart {
         }
     }
 
-    /// Records what happens to an interrupted call. Other terms of its approval request stay.
+    /// Records the decision about an interrupted call. Other terms of its approval request stay.
     pub fn set_cut_off(&mut self, to: CutOff) {
         let approval = self.approval.get_or_insert_with(|| Approval::new(""));
         approval.terms.get_or_insert_default().cut_off = Some(to);

@@ -16,7 +16,7 @@ pub struct AddedBlock {
     /// Returns the schema of its properties. Each property may be an operator as well; the schema
     /// does not say that.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Returns what is wrong with properties that the schema accepts.
+    /// Returns the problems of properties that the schema accepts.
     pub check: fn(&Map<String, Value>) -> Vec<PropertyProblem>,
 }
 

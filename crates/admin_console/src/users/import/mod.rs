@@ -89,7 +89,7 @@ async fn import(
 }
 
 impl UserAdmin<'_> {
-    /// Returns what an import would do, with what is wrong with each line.
+    /// Returns the effects of an import, with the problems of each line.
     ///
     /// # Errors
     /// 422 for a text that cannot be read, and on a server without passwords.

@@ -149,7 +149,7 @@ pub(crate) async fn socket(State(fake): State<FakeFeishu>, upgrade: WebSocketUpg
     })
 }
 
-/// Sends what happens, and takes what the bot sends.
+/// Sends events, and receives the frames of the bot.
 async fn serve(fake: FakeFeishu, mut socket: WebSocket) -> Result<(), axum::Error> {
     let number = {
         let connections = &mut fake.tenant().connections;
