@@ -116,7 +116,7 @@ async fn add_row(
     Ok(())
 }
 
-/// Returns what was sent so far.
+/// Returns the counts so far.
 fn take(model: &Model) -> Sent {
     let Sent { largest, tokens, calls, summaries } = *model.lock().unwrap_or_else(PoisonError::into_inner);
     Sent { largest, tokens, calls, summaries }

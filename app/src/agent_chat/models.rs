@@ -132,7 +132,7 @@ fn keep(session: Session, answered: Memo<Option<Answered>>) {
     drafts::keep(&key(session), &format!("{since} {thinks} {model}"));
 }
 
-/// Returns what the user has chosen since an answer.
+/// Returns the user's choice since an answer.
 fn kept(session: Session, newest: Option<&Answered>) -> Option<(String, bool)> {
     let text = drafts::read(&key(session))?;
     let mut parts = text.splitn(3, ' ');

@@ -89,7 +89,7 @@ impl Database {
         self.counters().await
     }
 
-    /// Returns what was reported so far.
+    /// Returns the counters that were reported so far.
     pub(crate) async fn counters(&mut self) -> Result<Counters> {
         let query = "SELECT xact_commit::float8, (tup_inserted + tup_updated + tup_deleted)::float8,
                 (pg_current_wal_lsn() - '0/0')::float8, pg_database_size(datname)::float8

@@ -103,7 +103,7 @@ impl Here {
     }
 }
 
-/// Shows what the simulation was given.
+/// Returns the parameters of the simulation as a table.
 pub(crate) fn costs_table(costs: &Costs, here: &Here) -> Table {
     let mut table = Table::new("A turn in the simulation", &["cost"]);
     let transaction = &costs.transaction;

@@ -115,7 +115,7 @@ async fn measure_stage(fleet: &Fleet, database: &mut Database, amounts: &Amounts
     Ok(Stage { servers: count, connections, idle, one_user, turns, streams, searches, lists, jobs })
 }
 
-/// Returns what turns cost with a database that is further away, and the round trips of the writer for each.
+/// Returns the cost of turns with a database that is further away, and the round trips of the writer for each.
 async fn measure_far(
     fleet: &Fleet,
     database: &mut Database,

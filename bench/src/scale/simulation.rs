@@ -277,7 +277,7 @@ impl Simulation {
         }
     }
 
-    /// Takes what waits for a writer, and waits for the lock.
+    /// Forms a group of the writes that wait for a writer, and waits for the lock.
     fn form_group(&mut self, index: usize) {
         let writer = &mut self.writers[index];
         let count = writer.inbox.len().min(GROUP);

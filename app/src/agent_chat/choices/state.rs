@@ -33,7 +33,7 @@ struct DocumentOffer {
 }
 
 impl Offer {
-    /// Reads what the composer's properties say.
+    /// Reads the composer's properties.
     pub(super) fn of(session: Session) -> Self {
         let (documents, web, delegate) =
             session.sender(|sender| (sender.documents.clone(), sender.web, sender.delegate.is_some()));
@@ -63,7 +63,7 @@ impl Offer {
         known.iter().filter(is_searched).take(MAX_LIBRARIES).cloned().collect()
     }
 
-    /// Returns what is chosen once a library is added or removed; `None` if it is what is searched at first.
+    /// Returns the choice after a library is added or removed; `None` if it is the default.
     pub(super) fn with_library(
         &self,
         chosen: Option<&[String]>,

@@ -69,7 +69,7 @@ impl PlanState {
         state
     }
 
-    /// Shows what the agent has just written, and tells users of screen readers.
+    /// Shows the plan that the agent has just written, and announces it to screen readers.
     fn show_written(self, new: Plan) {
         let (count, current) = progress(&new);
         self.session.announcement.set([t(Text::Plan), ": ", &count, ", ", &current].concat());
@@ -129,7 +129,7 @@ impl PlanState {
         self.edits.try_update_value(VecDeque::pop_front).flatten()
     }
 
-    /// Shows what the server has stored, with the changes that it does not know yet.
+    /// Shows the stored plan, with the changes that the server does not know yet.
     fn show_saved(self, mut plan: Plan) {
         self.edits.with_value(|edits| {
             for edit in edits {

@@ -85,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Sets what the user has chosen about documents and the web for the next answers.
+    /// Sets the user's choices about documents and the web for the next answers.
     pub(in crate::agent_chat) fn set_choices(self, choices: RunOptions) {
         self.inner.update_value(|inner| inner.choices = choices);
     }

@@ -151,7 +151,7 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     Ok(if arguments.gate.is_some() { report.gate.is_passed() } else { report.is_all_passed() })
 }
 
-/// Checks what can be checked before anything is spent. Returns the baseline to compare with.
+/// Checks the evaluation as far as possible before it costs anything. Returns the baseline to compare with.
 fn check_before(
     arguments: &EvalArguments,
     evaluation: &Evaluation,

@@ -106,7 +106,7 @@ async fn read_to_end(reply: &mut Reply) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Adds what the conversation has used, also what has failed. Without that, the cost is unknown.
+/// Adds the usage of the conversation, including failed requests. Without that, the cost is unknown.
 async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
     match agent.usage(&transcript.conversation_id).await {
         Ok(used) => {

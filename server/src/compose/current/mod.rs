@@ -135,7 +135,7 @@ impl CurrentConfig {
         Snapshot::build(source, written, &self.auth_state, self.site, &self.retained, Some(before)).await
     }
 
-    /// Returns what the caller's requests use: the config that they try, or the one in use.
+    /// Returns the config of the caller's requests: the one that they try, or the one in use.
     fn snapshot_of(&self, caller: &Caller) -> Arc<Snapshot> {
         self.previews.get(caller).unwrap_or_else(|| self.snapshot.load_full())
     }

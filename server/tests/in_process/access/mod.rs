@@ -154,7 +154,7 @@ async fn call_route(routes: &Router, caller: &Caller, spec: TestRequest) -> (u16
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Removes what was asked for from a body, and a page's nonce, which is random.
+/// Removes the requested value from a body, and a page's nonce, which is random.
 fn comparable(body: &str, kind: &str) -> String {
     let nonce = body.split_once("nonce=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(nonce, _)| nonce);
     let body = body.replace(kind, "");

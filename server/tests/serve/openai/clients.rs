@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Returns what a script prints that uses a client with the server.
+/// Returns the output of a script that uses a client with the server.
 async fn run(program: &str, script: &str) -> String {
     let (server, _folder) = start(&start_provider().await, "openaiApi: { agents: [helper] }");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);

@@ -52,7 +52,7 @@ fn token(page: &str) -> String {
     rest.split_once("value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
 }
 
-/// Returns what a page shows to copy: a secret, or recovery codes.
+/// Returns the text that a page shows to copy: a secret, or recovery codes.
 fn pre_text(page: &str) -> &str {
     page.split_once("<pre").unwrap().1.split_once('>').unwrap().1.split_once("</pre>").unwrap().0
 }

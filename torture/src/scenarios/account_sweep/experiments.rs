@@ -103,7 +103,7 @@ fn results() -> String {
     format!("{run}\n{result}\n")
 }
 
-/// Returns what is wrong with what is stored. A write that was sent and not acknowledged may be stored or not.
+/// Returns the problems of the stored state. A write that was sent and not acknowledged may be stored or not.
 pub(super) async fn check(browser: &Browser, progress: &Progress) -> Result<Option<String>> {
     let writes = WRITES.iter().filter(|write| progress.is_acknowledged(**write)).count();
     let is_next_sent = WRITES.get(writes).is_some_and(|write| progress.is_sent(*write));

@@ -174,7 +174,7 @@ async fn run(client: &Client, id: &str) -> Result<Value> {
     Ok(sent.error_for_status()?.json().await?)
 }
 
-/// Does what a person does about steps whose outcome is unknown: looks up whether they had their effect.
+/// Decides like a person about steps whose outcome is unknown: looks up whether they had their effect.
 async fn decide(client: &Client, testbed: &Testbed, id: &str, tag: &str, run: &Value) -> Result<()> {
     let effects = testbed.ledger.counts();
     for step in run["stepRecords"].as_array().into_iter().flatten().filter(|step| step["state"] == "unknown") {

@@ -42,8 +42,8 @@ pub(super) fn id(server: &TestServer, route: &Route) -> String {
     found.map_or_else(|| server.own_id(route), |(_, id)| id.clone())
 }
 
-/// Returns what is wrong with a response, and whether it was JSON of a successful request.
-/// Many responses have the same schema, for example all errors, so `compiled` keeps the schemas.
+/// Returns the problems of a response, and whether it was JSON of a successful request. Many responses have the same
+/// schema, for example all errors, so `compiled` keeps the schemas.
 fn compare(
     compiled: &mut HashMap<String, Schema>,
     entry: &Value,

@@ -209,7 +209,7 @@ async fn answers_for_other_sign_ins_are_refused() {
     }
 }
 
-/// Returns what `chatwright doctor` says about the provider.
+/// Returns the output of `chatwright doctor` about the provider.
 async fn doctor(server: &Server, folder: &tempfile::TempDir) -> (String, String) {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_chatwright"));
     command.args(["doctor", "--json", "--addr", "127.0.0.1:0", "--database", &server.database, "--config"]);
