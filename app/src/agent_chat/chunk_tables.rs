@@ -101,7 +101,7 @@ pub(crate) struct PresentedFunctions {
     pub(in crate::agent_chat) panel: fn(Session, ArtifactState) -> AnyView,
 }
 
-/// The chunk for what the user chooses for answers: documents, libraries, the web.
+/// The chunk for the user's choices for answers: documents, libraries, the web.
 pub(crate) static CHOICES: Chunk<ChoiceFunctions> = Chunk::new("choices");
 
 /// The functions of the chunk.

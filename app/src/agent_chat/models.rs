@@ -120,7 +120,7 @@ fn follow(session: Session, models: Vec<Choice>, default: String, answered: Memo
     });
 }
 
-/// The place of what the user has chosen.
+/// The storage key of the user's choice.
 fn key(session: Session) -> String {
     format!("{}/{}/model", session.storage_key(), untrack(|| session.id.get()).unwrap_or_default())
 }

@@ -121,7 +121,7 @@ impl UnseenArguments {
         }
     }
 
-    /// The note about what was not seen, and a button that shows it.
+    /// The note about unseen arguments, and a button that shows them.
     pub(crate) fn view(self) -> AnyView {
         let is_left = Memo::new(move |_| self.are_any());
         let words = move || match (self.count.get(), is_left.get()) {

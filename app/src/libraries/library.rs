@@ -1,4 +1,4 @@
-//! A library: what it is, its documents, uploads and searches, or one of its documents.
+//! A library: its description, its documents, uploads and searches, or one of its documents.
 
 use super::api::{self, Method, library_path};
 use super::confirm::{Confirm, Question};

@@ -142,8 +142,8 @@ impl LibraryState {
         self.rows.with_untracked(|rows| rows.iter().flatten().any(is_one))
     }
 
-    /// Takes over what has changed; returns how many documents are new. A document whose state is not
-    /// that of the filter any more stays until the list is loaded again, so that nothing jumps.
+    /// Applies the changes; returns how many documents are new. A document whose state is not that of the filter any
+    /// more stays until the list is loaded again, so that nothing jumps.
     fn merge(self, documents: Vec<Document>) -> u64 {
         let mut new = Vec::new();
         self.rows.with_untracked(|rows| {

@@ -1,4 +1,4 @@
-//! Runs in a conversation: how far one is, with what it asks the reader, and its result.
+//! Runs in a conversation: their progress, their questions to the reader, and their results.
 
 use super::api::workflow_progress;
 use super::state_names::run_state_view;

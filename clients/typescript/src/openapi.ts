@@ -846,7 +846,7 @@ export interface components {
         };
         /** @description The tools of an invocation. */
         InvokeTools: boolean | string[];
-        /** @description A model, and what it can do. */
+        /** @description A model with its features. */
         ListedModel: {
             /** @description The id by which requests choose the model. Absent if it is an agent's only one, which the config does not list under `models`. */
             id?: string;

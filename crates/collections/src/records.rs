@@ -72,7 +72,7 @@ pub(crate) struct Found {
     next_offset: Option<i64>,
 }
 
-/// Groups with what was computed for them, the largest first.
+/// Groups with the values that were computed for them, the largest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Groups {
     groups: Vec<Value>,

@@ -75,7 +75,7 @@ fn merged(root: Node, changes: Node, allowed: &[String], report: &mut Report) ->
     Some(Node { at: root.at, kind: NodeKind::Map(sections) })
 }
 
-/// The key of what is taken out of the files.
+/// The key of entries that are removed from the files.
 const REMOVE: &str = "_remove";
 
 /// Returns where it is written that a value is removed, and reports what else is written there.

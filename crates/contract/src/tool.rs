@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The declaration of a tool: what the model reads about it, and how the loop runs it.
+/// The declaration of a tool: its description for the model, and how the loop runs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// The name; matches `^[a-zA-Z0-9_-]{1,64}$`.
@@ -146,7 +146,7 @@ impl Exposure {
         self.private.is_some() && self.untrusted.is_some()
     }
 
-    /// Adds what a call of this tool reads. Returns whether that changed anything.
+    /// Adds the kinds of data that a call of this tool reads. Returns whether one of them is new.
     pub fn add(&mut self, tool: &str, marks: Annotations) -> bool {
         let mut grown = false;
         let (private, untrusted) = (&mut self.private, &mut self.untrusted);
@@ -268,9 +268,8 @@ pub trait ToolSource: Send + Sync + 'static {
         false
     }
 
-    /// Returns what the model is told before its next step; `None` if there is nothing new. The note is
-    /// stored in the conversation after what the model has read, so that the beginning of later requests
-    /// stays the same.
+    /// Returns the note for the model before its next step; `None` if there is nothing new. The note is stored in the
+    /// conversation after the contents that the model has read, so that the beginning of later requests stays the same.
     fn note<'a>(&'a self, _asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }

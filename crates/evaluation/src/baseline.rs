@@ -1,5 +1,4 @@
-//! Means by case, what has changed between two of them, and the gate: a stored baseline that must not get
-//! worse.
+//! Means by case, the changes between two of them, and the gate: a stored baseline that must not get worse.
 
 use crate::case::Case;
 use crate::definition::Evaluation;
@@ -73,7 +72,7 @@ pub(crate) fn means(results: &[CaseResult], config: &str) -> Means {
     cases.into_iter().map(case).collect()
 }
 
-/// Returns the names of what is measured, `passed` first.
+/// Returns the names of the measures, `passed` first.
 pub(crate) fn measures<'m>(means: impl IntoIterator<Item = &'m Means>) -> Vec<String> {
     let names: BTreeSet<_> = means.into_iter().flat_map(Means::values).flat_map(|case| case.scores.keys()).collect();
     std::iter::once(PASSED.to_owned()).chain(names.into_iter().filter(|name| *name != PASSED).cloned()).collect()

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 const MAX_ID: usize = 200;
 /// The most messages of a case.
 const MAX_TURNS: usize = 50;
-/// The keys of `expected` that tell what a person has said of an answer.
+/// The keys of `expected` with a person's verdict on an answer.
 const RATED_KEYS: [&str; 2] = ["disliked", "rubric"];
 
 /// An answer to a case that a person has rated: it shows whether judges agree with people.
@@ -23,7 +23,7 @@ pub struct Rated {
     pub liked: bool,
 }
 
-/// A case: what the user says, and what is expected of the answer.
+/// A case: the messages of the user, and the expectations of the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Case {

@@ -14,7 +14,7 @@ const DIGITS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Hashes {
-    /// By the id of the case: what the user says, what is expected, and the scorers of the case.
+    /// By the id of the case: the hash of its messages, its expected values, and its scorers.
     cases: BTreeMap<String, String>,
     /// The scorers of the evaluation, by their ids.
     scorers: BTreeMap<String, String>,

@@ -23,7 +23,7 @@ pub trait Subject: Send + Sync {
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String>;
 }
 
-/// The answers of an agent to the messages of a case, and what they have used, also if one failed.
+/// The answers of an agent to the messages of a case, and their usage, also if one failed.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// The conversation.

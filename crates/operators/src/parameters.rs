@@ -1,4 +1,4 @@
-//! The parameters of operators: what they take, and how arguments are evaluated and checked.
+//! The parameters of operators: their kinds, and how arguments are evaluated and checked.
 
 use crate::date::milliseconds;
 use crate::evaluation::Evaluation;

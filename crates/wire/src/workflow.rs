@@ -145,7 +145,7 @@ read_struct!(RunProgress {
     is_awaited: "isAwaited" or default,
 });
 
-/// A page of a user's runs, newest first, and what they may start.
+/// A page of a user's runs, newest first, and the workflows that they may start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunList {

@@ -58,7 +58,7 @@ impl ProviderReplyArguments {
     /// Reads a file of recordings, or the reply of a provider.
     ///
     /// # Errors
-    /// The file cannot be read; what is wrong in it, with its line and column.
+    /// The file cannot be read, or has problems, each with its line and column.
     pub(crate) fn read(&self, path: &Path) -> anyhow::Result<AnyFile> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| anyhow!("{name}: {error}"))?;

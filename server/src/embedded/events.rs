@@ -217,7 +217,7 @@ impl StreamEvents {
     }
 }
 
-/// Returns the conversation with what was read of the answer.
+/// Returns the conversation with the part of the answer that was read.
 async fn state(agent: Agent, conversation_id: String, message: UiMessage) -> Result<StreamState, UserError> {
     let mut view = agent.conversation(&conversation_id).await?;
     if let Some(stored) = view.messages.iter_mut().find(|stored| stored.id == message.id) {

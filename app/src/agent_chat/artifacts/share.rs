@@ -99,7 +99,7 @@ impl FileSharing {
             let revoke = Callback::new(move |()| self.perform(LinkAction::Revoke(id.clone())));
             share_link(Some(about), link.url, revoke)
         };
-        // Once there is a link, copying it is what the user wants next.
+        // After a link is made, the user usually copies it.
         let emphasis = move || Some(if self.links.with(Vec::is_empty) { "cw-button cw-primary" } else { "cw-button" });
         let error =
             move || self.error.with(|error| error.as_ref().map(|error| error_text(&error.0))).unwrap_or_default();

@@ -77,7 +77,7 @@ impl Offer {
     }
 }
 
-/// Restores what was chosen in the conversation, and stores changes of it.
+/// Restores the choices of the conversation, and stores their changes.
 pub(super) fn keep(session: Session, offer: &Offer, chosen: RwSignal<RunOptions>) {
     Effect::new(move |_| session.set_choices(chosen.get()));
     let text = move || {

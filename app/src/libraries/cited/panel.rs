@@ -45,9 +45,9 @@ struct Loaded {
 enum TextAt {
     /// At the citation.
     Citation,
-    /// Before what is shown.
+    /// The text before the shown one.
     Before(u64),
-    /// After what is shown.
+    /// The text after the shown one.
     Next(u64),
 }
 

@@ -1,4 +1,4 @@
-//! The entities of a library, and one of them with what is connected with it.
+//! The entities of a library, and one of them with its connections.
 
 mod entity;
 

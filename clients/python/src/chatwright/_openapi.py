@@ -489,7 +489,7 @@ InvokeTools: TypeAlias = bool | list[str]
 
 
 class ListedModel(TypedDict):
-    """A model, and what it can do."""
+    """A model with its features."""
 
     id: NotRequired[str]
     """The id by which requests choose the model. Absent if it is an agent's only one, which the config does not list under `models`."""

@@ -14,7 +14,7 @@ const PROGRAMS: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"
 const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
 /// The devices that are there.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Links in `/dev`, with what they point at.
+/// Links in `/dev`, with their targets.
 const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
@@ -104,8 +104,8 @@ fn ruleset(settings: &SandboxSettings) -> Result<RulesetStatus, RulesetError> {
     Ok(rules.restrict_self()?.ruleset)
 }
 
-/// Returns whether commands in sandboxes can read what is at a path, because it is where programs are and the sandboxes
-/// are those of this user. `nobody`, as whom the sandboxes of root run, reads none of root's private files.
+/// Returns whether commands in sandboxes can read a path, because it is in a folder with programs and the sandboxes are
+/// those of this user. `nobody`, as whom the sandboxes of root run, reads none of root's private files.
 pub fn shows(path: &Path) -> bool {
     !rustix::process::geteuid().is_root() && is_among_programs(path)
 }

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-/// How often what is used is looked at.
+/// The interval in which the used resources are measured.
 const TICK: Duration = Duration::from_millis(40);
 /// The exit code of a process that a signal has ended is this and the number of the signal, as in shells.
 const SIGNALLED: i32 = 128;
@@ -51,7 +51,7 @@ pub enum Ended {
 
 impl Sandbox {
     /// Runs the command, and returns when neither it nor anything that it has started runs any more. `watch` is called
-    /// several times a second with what was written last to standard output, and to standard error.
+    /// several times a second with the latest output to standard output, and to standard error.
     ///
     /// # Errors
     /// The command cannot be started, or the system fails. Then nothing runs either.

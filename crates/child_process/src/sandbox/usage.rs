@@ -20,7 +20,7 @@ const MAX_LISTINGS: usize = 10;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// The memory of all processes in bytes, as far as it is theirs alone; the largest number if it cannot be read.
-    /// They have no shared memory, and what they have read from files is not theirs.
+    /// They have no shared memory, and pages of files are not counted.
     pub(super) memory_bytes: u64,
     /// The files and folders in all folders.
     pub(super) nodes: u64,

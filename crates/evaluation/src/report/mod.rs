@@ -116,7 +116,7 @@ impl Report {
         }
     }
 
-    /// Compares the judges also with what people say of the answers in these results.
+    /// Compares the judges also with the verdicts of people on the answers in these results.
     #[must_use]
     pub fn with_verdicts(self, results: &[CaseResult], verdicts: &[PersonVerdict]) -> Self {
         Self { agreements: agreements(results, verdicts), ..self }

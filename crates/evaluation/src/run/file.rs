@@ -61,7 +61,7 @@ pub(super) fn create(path: &Path, names: (&str, &[String]), fingerprint: &str) -
     Ok(FileSink(Arc::new(file)))
 }
 
-/// Opens a file again, and returns what it has. A last line that was cut off is removed.
+/// Opens a file again, and returns its contents. A last line that was cut off is removed.
 pub(super) fn resume(
     path: &Path,
     names: (&str, &[String]),

@@ -28,7 +28,7 @@ pub struct Candidate {
     pub subject: Arc<dyn Subject>,
 }
 
-/// How an evaluation is run; what the command line changes of its file.
+/// The options of a run with which the command line overrides the file of the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSettings {
     /// How often each case is evaluated.
@@ -133,7 +133,7 @@ impl Run<'_> {
         Some(result)
     }
 
-    /// Evaluates the first task alone: it says what the others will cost.
+    /// Evaluates the first task alone: the cost of the others is estimated from it.
     async fn first_task(&self, task: Task<'_>, further: usize, file: Results) -> Result<Results, RunError> {
         let Some(result) = self.evaluate(task).await else { return Err(self.too_costly(further + 1)) };
         let file = self.keep(vec![result], file).await?;

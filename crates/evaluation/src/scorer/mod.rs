@@ -1,4 +1,4 @@
-//! Scorers: what is checked of an answer.
+//! Scorers: the checks of an answer.
 
 mod bounds;
 mod calls;

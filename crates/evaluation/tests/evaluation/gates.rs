@@ -1,4 +1,4 @@
-//! The gate: what is compared with a baseline, and what fails it.
+//! Tests of the gate: the comparison with a baseline, and the conditions under which it fails.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
 use evaluation::{Baseline, CaseResult, Checked, Finished, Gate, Report, check_writable, markdown};

@@ -1,4 +1,4 @@
-//! Imports of other tools' evaluations, and what is said to be left out.
+//! Imports of other tools' evaluations, and the notes on parts that are left out.
 
 use crate::support::Files;
 use evaluation::{Imported, inspect_ai, promptfoo};

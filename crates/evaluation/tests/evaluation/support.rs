@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use wire::{Role, UiMessage};
 
-/// An agent that answers with what it was asked.
+/// An agent that repeats the question.
 pub(crate) struct Echo {
     /// The beginning of its answers.
     pub(crate) prefix: &'static str,
@@ -126,7 +126,7 @@ pub(crate) async fn evaluate(
     run(&evaluation, &cases, candidates, Results::default(), settings, &|_| {}).await
 }
 
-/// Evaluates one case with one scorer, and returns what the scorer says.
+/// Evaluates one case with one scorer, and returns the score as a text.
 pub(crate) async fn score(subject: Echo, scorer: &str, case: Value) -> String {
     let evaluation = format!("name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{scorer}]\n");
     let files = Files::new(&evaluation, &case.to_string());

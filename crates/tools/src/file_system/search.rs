@@ -110,7 +110,7 @@ fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
     found
 }
 
-/// Returns a line, or the text around `place` if the line is long; `…` marks what is omitted.
+/// Returns a line, or the text around `place` if the line is long; `…` marks omitted text.
 fn excerpt(line: &str, place: Range<usize>) -> String {
     if line.chars().nth(MAX_LINE).is_none() {
         return line.to_owned();

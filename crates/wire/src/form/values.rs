@@ -1,4 +1,4 @@
-//! Converts what was entered to the values of the schema.
+//! Converts entries to the values of the schema.
 
 use super::{Bounds, Control, FieldProblem, Form, FormField, FormOption, Item, Problem};
 use crate::page::{is_date, parse_number};

@@ -56,7 +56,7 @@ macro_rules! key {
 /// - `#[read(function)]` reads a value in another way than its type does; the function returns `None`
 ///   for a value of a wrong type.
 /// - `#[text(field)]` before the struct: a text stands for a struct with this field.
-/// - `#[then(function)]` before the struct: completes what was read.
+/// - `#[then(function)]` before the struct: completes the value that was read.
 macro_rules! properties {
     ($(
         $(#[doc = $doc:tt])*

@@ -322,7 +322,7 @@ fn fingerprint(arguments: &EvalArguments, evaluation: &Evaluation, started: &Sta
     Ok(format!("{:x}", all.finalize()))
 }
 
-/// Prints what the cases will cost, and each further tenth.
+/// Prints the estimated cost of the cases, and each further tenth of the progress.
 fn print_progress(progress: Progress) {
     // A closed standard error is no problem.
     let _ = match progress {

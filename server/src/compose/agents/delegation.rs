@@ -25,7 +25,7 @@ const INSTRUCTIONS: &str = "You work on a task for another agent. You have neith
 /// Returns how an agent delegates in an answer with these options; `None` if it does not.
 ///
 /// # Errors
-/// 422 if the agent does not allow what was chosen.
+/// 422 if the agent does not allow the choice.
 pub(super) fn chosen(agent: &config::Agent, options: &RunOptions) -> Result<Option<Delegation>, UserError> {
     let refused = |message: &str| Err(UserError::invalid(PATH, message));
     match (agent.delegation, options.delegate) {
