@@ -140,7 +140,7 @@ properties! {
     #[text(value)]
     #[then(label_by_value)]
     pub struct SelectOption {
-        /// The value that is stored in the state.
+        /// What is stored.
         #[schemars(with = "Text")]
         pub value: String,
         /// The label. Default: the value.
