@@ -42,6 +42,8 @@ pub struct HasHome;
 pub struct GuideLinks {
     /// The address and the text of each link.
     pub links: Vec<(String, String)>,
+    /// The address of the page that is loaded, which may have a link.
+    pub current: Option<String>,
     /// The steps of a tour as JSON, if the address of the page asks for it.
     pub card: Option<String>,
 }

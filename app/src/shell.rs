@@ -100,14 +100,18 @@ fn image_origins_meta() -> Option<impl IntoView> {
 const GUIDE_STYLE: &str = ".cw-guide{position:fixed;z-index:4;inset:0 9rem auto auto;display:flex;gap:1.25rem;align-items:center;\
     justify-content:center;block-size:3.25rem;pointer-events:none;font-size:.875rem}\
     .cw-guide a{padding-block:.375rem;pointer-events:auto;color:var(--cw-muted);white-space:nowrap}\
+    .cw-guide [aria-current]{color:var(--cw-text)}\
     @media (max-width:49.99rem){.cw-page{padding-block-end:2.5rem}.cw-guide{inset:auto 0 0;block-size:2.5rem}}";
 
 /// Renders the links of a guide, and the steps of its tour if they were asked for. They are outside of the app and
 /// load pages anew, so the browser needs no code for them.
 fn guide() -> Option<impl IntoView> {
-    let GuideLinks { links, card } = use_context::<GuideLinks>()?;
-    let links: Vec<_> =
-        links.into_iter().map(|(href, title)| view! { <a href=href rel="external">{title}</a> }).collect();
+    let GuideLinks { links, current, card } = use_context::<GuideLinks>()?;
+    let link = |(href, title): (String, String)| {
+        let mark = (current.as_ref() == Some(&href)).then_some("page");
+        view! { <a href=href rel="external" aria-current=mark>{title}</a> }
+    };
+    let links: Vec<_> = links.into_iter().map(link).collect();
     let card = card.map(|card| {
         view! {
             <template id="cw-tour" data-tour=card></template>
@@ -126,8 +130,10 @@ fn guide() -> Option<impl IntoView> {
 /// Renders the message that `stopped.js` shows after a panic, which stops all of the app's code in
 /// the browser. The texts are part of the document, because that code cannot provide them any more.
 fn stopped_template() -> impl IntoView {
+    // For `installed.js`, whose page without a server is in English without it.
+    let offline = use_context::<Texts>().map(|_| t(Text::Offline));
     view! {
-        <template id="cw-stopped">
+        <template id="cw-stopped" data-offline=offline>
             <section class="cw-changed cw-stopped" role="alert">
                 <strong>{t(Text::StoppedTitle)}</strong>
                 <span data-when="once">{t(Text::StoppedAbout)}</span>
@@ -184,7 +190,7 @@ fn document_language() -> (&'static str, Option<&'static str>, Option<impl IntoV
     (language, texts.as_ref().and_then(Texts::direction), words)
 }
 
-/// Sets the content security policy of the page. It allows only our own scripts, and from other
+/// Sets the content security policy of the page, and lets it use the microphone. The policy allows only our own scripts, and from other
 /// hosts only images of the configured origins and uploads to the configured storages. The one
 /// inline script, which loads the WASM, and the style with a chat's size carry the response's
 /// nonce. Images may be `data:` and `blob:` URLs for attached files; text of a model never becomes
@@ -209,4 +215,7 @@ pub(crate) fn set_content_security_policy() {
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);
     }
+    // A page may contain a chat with dictation. Every other response of the server refuses the microphone.
+    let permissions = http::HeaderValue::from_static("microphone=(self)");
+    response.insert_header(http::HeaderName::from_static("permissions-policy"), permissions);
 }

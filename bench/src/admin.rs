@@ -6,7 +6,7 @@ mod fill;
 use crate::process::{self, MeasuredServer};
 use crate::results::{Goal, Table, figure};
 use anyhow::{Result, ensure};
-pub(crate) use fill::fill;
+pub(crate) use fill::{fill, insert};
 use reqwest::Client;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -149,7 +149,7 @@ fn with_dates(path: &str) -> String {
 }
 
 /// Returns the date this many days ago in the format of a form.
-fn day(ago: i64) -> String {
+pub(crate) fn day(ago: i64) -> String {
     let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * ago);
     then.strftime("%Y-%m-%d").to_string()
 }

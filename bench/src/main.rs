@@ -12,6 +12,7 @@ mod process;
 mod results;
 mod retrieval;
 mod scale;
+mod screens;
 mod server;
 mod shell;
 mod upstream;
@@ -35,6 +36,10 @@ enum Command {
     Floor { upstream: String },
     /// Fill a database that a server has created.
     Fill { database: PathBuf, conversations: u32 },
+    /// Write the config of the screens into a file.
+    ScreensConfig { file: PathBuf },
+    /// Fill a database that a server with that config has created.
+    FillScreens { database: PathBuf },
     /// Measure something.
     Measure {
         subject: Subject,
@@ -75,6 +80,8 @@ async fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Floor { upstream } => floor::serve(&upstream).await,
         Command::Fill { database, conversations } => admin::fill(&database, conversations),
+        Command::ScreensConfig { file } => Ok(std::fs::write(file, screens::config())?),
+        Command::FillScreens { database } => screens::fill(&database),
         Command::Measure { subject, target, folders, small } => {
             let tables = measure(subject, &target.binary, &folders, small).await?;
             finish(subject, &target, tables)
@@ -98,7 +105,8 @@ async fn measure(subject: Subject, binary: &Path, folders: &[PathBuf], is_small:
         Subject::Evaluation => evaluation::measure(binary),
         Subject::Admin => admin::measure(binary).await,
         Subject::Scale => scale::measure(binary, is_small).await,
-        Subject::Queue | Subject::Rankings | Subject::Browser => {
+        Subject::Screens => screens::measure(binary, is_small).await,
+        Subject::Queue | Subject::Rankings | Subject::Browser | Subject::ScreensBrowser => {
             anyhow::bail!("another program measures this: `{}`", subject.command())
         }
     }

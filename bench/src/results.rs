@@ -20,6 +20,8 @@ pub(crate) enum Subject {
     Browser,
     Admin,
     Scale,
+    Screens,
+    ScreensBrowser,
 }
 
 impl Subject {
@@ -37,6 +39,8 @@ impl Subject {
             Self::Browser => "browser",
             Self::Admin => "admin",
             Self::Scale => "scale",
+            Self::Screens => "screens",
+            Self::ScreensBrowser => "screens-browser",
         }
     }
 
@@ -52,6 +56,7 @@ impl Subject {
             Self::Browser => "cargo xtask bench --ui",
             Self::Admin => "cargo xtask bench --admin",
             Self::Scale => "cargo xtask bench scale",
+            Self::Screens | Self::ScreensBrowser => "cargo xtask bench screens",
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::results::{Goal, Table, figure};
 use anyhow::{Context, Result, ensure};
 use reqwest::Client;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const BOUNDARY: &str = "bench-e2f1c0";
 /// How many files a request has.
 const FILES: usize = 50;
+/// The time without a new ready document after which the measurement fails.
+const STALLED: Duration = Duration::from_secs(60);
 /// The words of the made-up texts.
 const VOCABULARY: u32 = 20_000;
 
@@ -86,21 +88,34 @@ impl Bench<'_> {
     async fn library(&self, files: Vec<NewFile>) -> Result<(String, Duration)> {
         let library = self.call("/api/libraries", Some(json!({ "name": "Measured" }))).await?;
         let id = library["id"].as_str().context("no id")?.to_owned();
-        let (count, begun) = (files.len(), Instant::now());
+        let (mut added, begun) = (HashSet::new(), Instant::now());
         for files in files.chunks(FILES) {
             let url = format!("{}/api/libraries/{id}/documents", self.server.origin);
             let request = self.http.post(url).header("x-forwarded-user", "ada").body(multipart(files));
             let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
             let answer = request.header("content-type", content_type).send().await?;
             ensure!(answer.status().is_success(), "{} {}", answer.status(), answer.text().await?);
+            added.extend(document_ids(&answer.json().await?)?);
         }
+        self.wait_until_ready(&id, added.len() as u64).await?;
+        Ok((id, begun.elapsed()))
+    }
+
+    /// Waits until a library has so many ready documents. Fails if their number stops growing.
+    async fn wait_until_ready(&self, library: &str, count: u64) -> Result<()> {
+        let (mut ready, mut grown_at) = (0, Instant::now());
         loop {
-            let library = self.call(&format!("/api/libraries/{id}"), None).await?;
+            let library = self.call(&format!("/api/libraries/{library}"), None).await?;
             let documents = &library["documents"];
             ensure!(documents["failed"] == 0, "documents failed: {documents}");
-            if documents["ready"].as_u64() == Some(count as u64) {
-                return Ok((id, begun.elapsed()));
+            let now = documents["ready"].as_u64().context("no number of ready documents")?;
+            if now == count {
+                return Ok(());
             }
+            if now != ready {
+                (ready, grown_at) = (now, Instant::now());
+            }
+            ensure!(grown_at.elapsed() < STALLED, "{count} documents were added; for {STALLED:?} it is {documents}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
@@ -191,6 +206,14 @@ impl Bench<'_> {
         table.add_with_goal(&name, [figure(pages as f64 / took.as_secs_f64(), "")], Goal::AtLeast(20.0));
         Ok(())
     }
+}
+
+/// Returns the ids of the documents that an upload has become. Files with equal bytes become one document, so there
+/// may be fewer than files.
+fn document_ids(answer: &Value) -> Result<Vec<String>> {
+    let documents = answer["documents"].as_array().context("no documents")?;
+    let ids = documents.iter().map(|document| document["id"].as_str().map(str::to_owned).context("no id"));
+    ids.collect()
 }
 
 fn multipart(files: &[NewFile]) -> Vec<u8> {
@@ -298,4 +321,22 @@ fn pdf(pages: usize, words: &mut Words) -> Vec<u8> {
     }
     let _ = writeln!(file, "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF", objects.len() + 1);
     file.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two documents of Cranfield are empty, so the second one does not become a document of its own.
+    #[test]
+    fn files_with_equal_bytes_count_once() {
+        let answers = [
+            json!({ "documents": [{ "id": "a", "fileName": "471.md", "state": "queued" }, { "id": "b" }] }),
+            json!({ "documents": [{ "id": "a", "fileName": "471.md", "state": "ready", "alreadyAs": "471.md" }] }),
+        ];
+        let added: HashSet<_> = answers.iter().flat_map(|answer| document_ids(answer).unwrap()).collect();
+        assert_eq!(added, HashSet::from(["a".to_owned(), "b".to_owned()]));
+        assert!(document_ids(&json!({})).is_err());
+        assert!(document_ids(&json!({ "documents": [{}] })).is_err());
+    }
 }

@@ -33,6 +33,7 @@ const BUILT_IN: &[Definition] = &[
     projects::DEFINITION,
     chat_message::DEFINITION,
     follow_ups::DEFINITION,
+    voice::DEFINITION,
     openai_api::DEFINITION,
     ag_ui::DEFINITION,
     a2a::DEFINITION,

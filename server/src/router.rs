@@ -67,6 +67,8 @@ pub(crate) fn router(state: AppState) -> Router {
         }))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
+        // Pages with chats, which may have dictation, say otherwise.
+        .layer(header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"))
         .layer(from_fn(embed::forbid_frames))
         .layer(CatchPanicLayer::custom(requests::panic_response))
         .layer(from_fn_with_state(state.clone(), error::format_api_errors))

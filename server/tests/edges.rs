@@ -31,7 +31,7 @@ collections ► auth capability chat config contract dialect endpoints schemas s
 config ► agent config_source contract dialect operators schemas settings wire
 config_editor ► auth capability config store web wire
 config_source ►
-connected_accounts ► auth capability chat config contract egress settings store web wire
+connected_accounts ► auth capability chat config contract oauth_discovery settings store web wire
 contract ► settings
 custom_agents ► auth capability chat config settings store web wire
 dialect ►
@@ -50,13 +50,14 @@ lowdefy_import ► config operators
 mail ► capability config
 manual ► capability chat config retrieval web
 markdown_stream ►
-mcp ► auth capability chat config contract egress schemas settings sse store tools web wire
+mcp ► auth capability chat config contract egress oauth_discovery schemas settings sse store tools web wire
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► added_entries auth capability config contract mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
 model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 notifications ► auth capability chat config egress jobs mail settings store web wire
+oauth_discovery ► egress settings
 offload ►
 openai_api ► auth capability chat config contract schemas settings store web wire
 operators ►
@@ -72,7 +73,7 @@ schedules ►
 schemas ► offload
 scim ► auth capability config store web wire
 search_terms ►
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile voice web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►
@@ -84,6 +85,7 @@ torture ► faults sse test_postgres
 transcript ► agent contract wire
 triggers ► auth capability chat config operators schedules store web webhooks wire workflow_definition workflows
 user_profile ► auth capability chat config contract store web wire
+voice ► auth capability chat config contract egress web wire
 web ► auth chat offload store tools wire
 web_research ► capability config contract documents egress offload settings store wire
 webhooks ►

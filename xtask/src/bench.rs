@@ -35,6 +35,8 @@ pub(crate) enum Subject {
     Ui,
     /// The lists of the admin console over 100,000 conversations and 2,000,000 messages.
     Admin,
+    /// Every screen of a server with 50 agents, 200 users and 20,000 conversations, in the browser, too.
+    Screens,
     /// One, two and three servers on one PostgreSQL.
     Scale,
     /// All of these, one after the other.
@@ -90,6 +92,11 @@ fn measure(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
             browser::bench(shell)
         }),
         Subject::Admin => from_outside(shell, "admin", &[]),
+        // The browser is measured even if the server misses a goal.
+        Subject::Screens => from_outside(shell, "screens", &[]).and(recorded(shell, "screens-browser", || {
+            let _binary = shell.push_env("CHATWRIGHT_BINARY", shell.current_dir().join(SERVER));
+            browser::screens(shell)
+        })),
         Subject::Scale => from_outside(shell, "scale", &[]),
         Subject::All => Ok(()),
     }

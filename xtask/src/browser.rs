@@ -1,10 +1,11 @@
-//! Playwright runs: the journeys, the screenshots and the page benchmark.
+//! Playwright runs: the journeys in Chromium, the main ones in other browsers, the screenshots and the page benchmark.
 
 use crate::build::{self, Profile};
 use crate::cargo::cargo;
 use crate::step::step;
-use crate::tools;
+use crate::tools::{self, OtherBrowser};
 use anyhow::Result;
+use std::path::PathBuf;
 use xshell::{Shell, cmd};
 
 /// Cargo arguments for the servers of the journeys, and for the data generator and the database of
@@ -45,6 +46,19 @@ pub(crate) fn journeys(shell: &Shell, is_thorough: bool) -> Result<()> {
     step("run the journeys in the browser", || playwright(shell, "playwright.config.ts"))
 }
 
+/// Runs the main journeys in the browsers besides Chromium that are there, after [`journeys`], which builds what they need.
+pub(crate) fn main_journeys(shell: &Shell, others: &[(&OtherBrowser, PathBuf)]) -> Result<()> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let _browsers = others.iter().map(|(browser, path)| shell.push_env(browser.variable, path)).collect::<Vec<_>>();
+    let names = others.iter().map(|(browser, _)| browser.name).collect::<Vec<_>>().join(" and ");
+    step(&format!("run the main journeys in {names}"), || {
+        let _folder = shell.push_dir("end2end");
+        Ok(cmd!(shell, "npx --no-install playwright test --config browsers.config.ts").run()?)
+    })
+}
+
 /// Takes the README's screenshot and those of the demo's states.
 pub(crate) fn screenshots(shell: &Shell) -> Result<()> {
     tools::ensure_npm_packages(shell)?;
@@ -56,6 +70,12 @@ pub(crate) fn screenshots(shell: &Shell) -> Result<()> {
 pub(crate) fn bench(shell: &Shell) -> Result<()> {
     tools::ensure_npm_packages(shell)?;
     step("measure the page in the browser", || playwright(shell, "bench.config.ts"))
+}
+
+/// Measures every screen in the browser, on a server with many conversations.
+pub(crate) fn screens(shell: &Shell) -> Result<()> {
+    tools::ensure_npm_packages(shell)?;
+    step("measure every screen in the browser", || playwright(shell, "screens.config.ts"))
 }
 
 fn playwright(shell: &Shell, config: &str) -> Result<()> {

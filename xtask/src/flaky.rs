@@ -10,6 +10,9 @@ pub(crate) const NEXTEST_REPORT: &str = "target/nextest/ci/junit.xml";
 /// The report of the journeys where `CI` is set, see `end2end/playwright.config.ts`.
 pub(crate) const JOURNEYS_REPORT: &str = "end2end/test-results/report.json";
 
+/// The same of the main journeys in other browsers, see `end2end/browsers.config.ts`.
+pub(crate) const MAIN_JOURNEYS_REPORT: &str = "end2end/test-results-browsers/report.json";
+
 /// Returns the names of the flaky tests of a report; none without a report, as where nothing is tried again.
 pub(crate) fn read(shell: &Shell, report: &str) -> Result<Vec<String>> {
     if !shell.path_exists(report) {

@@ -68,6 +68,8 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     tools::ensure_rust_components(shell)?;
     tools::find_or_install_chromium(shell)?;
+    let find_other = |browser| tools::find_or_install_other(shell, browser).map(|path| (browser, path));
+    let others = tools::OTHER_BROWSERS.iter().filter_map(find_other).collect::<Vec<_>>();
     tools::ensure_postgres(shell)?;
     tools::ensure_bubblewrap(shell)?;
     tools::ensure_npm_packages(shell)?;
@@ -92,7 +94,8 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
     test(shell, is_thorough)?;
     clients::test(shell)?;
-    with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))
+    with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))?;
+    with_flaky_ones(shell, flaky::MAIN_JOURNEYS_REPORT, || browser::main_journeys(shell, &others))
 }
 
 /// Runs tests, and tells which of them passed only when they were tried again.

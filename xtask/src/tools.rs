@@ -68,6 +68,71 @@ pub(crate) fn find_or_install_chromium(shell: &Shell) -> Result<PathBuf> {
     )
 }
 
+/// A browser besides Chromium, in which the main journeys run as well.
+pub(crate) struct OtherBrowser {
+    /// Its name for people.
+    pub(crate) name: &'static str,
+    /// The variable with the path of the program, which overrides where it is searched for.
+    pub(crate) variable: &'static str,
+    /// The program that the journeys start.
+    programs: &'static [&'static str],
+    /// What the program needs beside itself, found in `PATH`.
+    needs: &'static [&'static str],
+    /// The packages of Debian.
+    packages: &'static [&'static str],
+}
+
+/// The browsers besides Chromium.
+pub(crate) static OTHER_BROWSERS: [OtherBrowser; 2] = [
+    OtherBrowser {
+        name: "Firefox",
+        variable: "FIREFOX",
+        programs: &["firefox-esr", "firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
+        needs: &[],
+        packages: &["firefox-esr"],
+    },
+    OtherBrowser {
+        name: "WebKit",
+        variable: "WEBKIT_DRIVER",
+        programs: &["WebKitWebDriver"],
+        needs: &["Xvfb"],
+        packages: &["webkit2gtk-driver", "xvfb"],
+    },
+];
+
+/// Returns the path of a browser besides Chromium, or nothing where it is missing, which is told in the end. Where `CI` is
+/// set it is installed if this machine allows it.
+pub(crate) fn find_or_install_other(shell: &Shell, browser: &OtherBrowser) -> Option<PathBuf> {
+    let OtherBrowser { name, variable, programs, needs, packages } = browser;
+    if let Some(named) = std::env::var_os(variable) {
+        return Some(named.into());
+    }
+    let find = || {
+        let has_needs = needs.iter().all(|need| find_program(need).is_some());
+        if has_needs { programs.iter().find_map(|program| find_program(program)) } else { None }
+    };
+    let found = find();
+    let is_wanted = std::env::var_os("CI").is_some() && can_install(shell);
+    if found.is_some() || !is_wanted {
+        return found.or_else(|| skip_browser(browser, "it was not found"));
+    }
+    match step(&format!("install {name}"), || install(shell, packages)) {
+        Ok(()) => find().or_else(|| skip_browser(browser, "it was installed but was not found")),
+        Err(error) => skip_browser(browser, &format!("it cannot be installed: {error:#}")),
+    }
+}
+
+/// Says that the journeys do not run in a browser.
+fn skip_browser(browser: &OtherBrowser, reason: &str) -> Option<PathBuf> {
+    let OtherBrowser { name, variable, packages, .. } = browser;
+    notice(format!(
+        "SKIPPED, NOT TESTED: the main journeys in {name}: {reason} (Debian: `apt-get install {}`, or set {variable} to the \
+         path of its program)",
+        packages.join(" ")
+    ));
+    None
+}
+
 /// Installs the PostgreSQL programs if they are missing and this machine allows it. The tests start
 /// their own servers.
 pub(crate) fn ensure_postgres(shell: &Shell) -> Result<()> {

@@ -8,7 +8,7 @@ use a2a_types::{
 use config::{AccessRule, Agent, AuthMode, Config};
 use std::collections::HashMap;
 
-/// What agents read: files as far as the limits and the model allow.
+/// The media types of messages that agents read: files as far as the limits and the model allow.
 const INPUT_MODES: [&str; 5] = ["text/plain", "application/json", "application/pdf", "image/png", "image/jpeg"];
 const OUTPUT_MODES: [&str; 1] = ["text/plain"];
 

@@ -21,7 +21,7 @@ const SERVER_ERROR: i32 = -32_000;
 pub(crate) struct RpcError {
     /// The code: those of JSON-RPC, of A2A (-32001 to -32009), and -32000 for rights and limits.
     pub(crate) code: i32,
-    /// What happened and what to do next.
+    /// The cause, and a way to go on.
     pub(crate) message: String,
     /// Details, each with its `@type`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -198,11 +198,11 @@ pub(crate) struct RestError {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "A2aRestError")]
 struct RestErrorSchema {
-    /// What is wrong.
+    /// The error.
     error: RestStatusSchema,
 }
 
-/// What is wrong with a request.
+/// The status of a refused request.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "A2aRestStatus")]
 struct RestStatusSchema {
@@ -210,7 +210,7 @@ struct RestStatusSchema {
     code: u16,
     /// The name of the code of gRPC, for example `NOT_FOUND`.
     status: String,
-    /// What happened and what to do next.
+    /// The cause, and a way to go on.
     message: String,
     /// Details, each with its `@type`.
     details: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What an answer waits for: approvals of calls and questions to the user. The agent asks in the message of the task's
+//! The questions of an answer that waits: approvals of calls and questions to the user. The agent asks in the message of the task's
 //! status, and the client answers with a message that names the task.
 
 use crate::error::RpcError;
@@ -11,7 +11,7 @@ use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::question::{ASK_USER, Question};
 use wire::{ToolPart, ToolState, UiMessage};
 
-/// What approves a call if it is the whole text of an answer.
+/// Words that approve a call if one of them is the whole text of an answer.
 const YES: [&str; 5] = ["yes", "ok", "okay", "approve", "approved"];
 
 /// Something that an answer waits for.
@@ -21,9 +21,9 @@ pub(crate) struct Request {
     pub(crate) id: String,
     tool_call_id: String,
     kind: Kind,
-    /// What is asked, for people.
+    /// The question, for people.
     text: String,
-    /// What is asked, for programs.
+    /// The question, for programs.
     data: Value,
 }
 
@@ -46,7 +46,7 @@ struct Decision {
 /// A request that was answered, with the answer.
 pub(crate) struct Exchange {
     pub(crate) request: Request,
-    /// What the user has answered; empty if they did not.
+    /// The answers of the user; empty if there are none.
     pub(crate) answer: Vec<Part>,
 }
 

@@ -99,7 +99,7 @@ enum AgentForm {
 struct SkilledAgent {
     /// The agent.
     agent_id: Id,
-    /// What its card says it can do. Default: one skill, with the agent's title and description.
+    /// The skills in its card. Default: one skill, with the agent's title and description.
     #[serde(default)]
     #[schemars(length(max = 100))]
     skills: Vec<Skill>,
@@ -114,13 +114,13 @@ pub(crate) struct Skill {
     pub(crate) id: Id,
     /// The name. Default: the id.
     pub(crate) name: Option<Text>,
-    /// What it does. Other agents choose by it.
+    /// The description, by which other agents choose.
     pub(crate) description: Text,
     /// Keywords. Default: the id.
     #[serde(default)]
     #[schemars(length(max = 50))]
     pub(crate) tags: Vec<Text>,
-    /// What it can be asked, for example.
+    /// Examples of requests.
     #[serde(default)]
     #[schemars(length(max = 50))]
     pub(crate) examples: Vec<Text>,

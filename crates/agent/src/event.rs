@@ -105,7 +105,7 @@ pub enum Event {
         call: ToolCall,
         /// The decision.
         decision: Decision,
-        /// What the agent had read, if that was why the user was asked.
+        /// The sources that the agent had read, if that was why the user was asked.
         exposed: Option<Exposure>,
         /// Whether the call was interrupted in an earlier run.
         cut_off: bool,
@@ -117,7 +117,7 @@ pub enum Event {
         call_id: String,
         /// The tool's name.
         name: String,
-        /// What is needed to repeat the call if the server dies before the page has it.
+        /// The data needed to repeat the call if the server dies before the page has it.
         repeat: RepeatTerms,
     },
     /// The user has approved a call that the browser runs, so the browser may run it now.
@@ -176,7 +176,7 @@ pub enum Event {
         name: String,
         /// Whether a suspended call resumes.
         resumed: bool,
-        /// What is needed to repeat the call if it is interrupted; `None` for a task of a
+        /// The data needed to repeat the call if it is interrupted; `None` for a task of a
         /// sub-agent, which is never repeated as it is.
         repeat: Option<RepeatTerms>,
     },
@@ -266,7 +266,7 @@ pub enum Event {
     },
 }
 
-/// What is needed to decide whether an interrupted call may be repeated.
+/// The data needed to decide whether an interrupted call may be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatTerms {
     /// The tool's current [fingerprint](contract::ToolSpec::fingerprint).

@@ -120,7 +120,7 @@ pub(crate) struct Run<'a> {
     pub(crate) turn_start: usize,
     /// Whether a call was refused because of the limit of tool calls.
     pub(crate) is_over_calls: bool,
-    /// What the model reads of the history.
+    /// The part of the history that the model reads.
     pub(crate) context: ContextInput,
     /// Whether the turn has more than the user's message.
     pub(crate) has_begun: bool,
@@ -246,7 +246,7 @@ impl<'a> Run<'a> {
             let mut request = self.build_request();
             if Box::pin(self.fit_context(&request, sink)).await? {
                 Box::pin(self.add_page_context(sink)).await?;
-                // What a source has told may be among the messages that were summarised or cleared.
+                // The text of a source may be among the messages that were summarised or cleared.
                 Box::pin(self.add_notes(sink)).await?;
                 request = self.build_request();
             }

@@ -24,7 +24,7 @@ pub struct Agent {
     pub fallbacks: Vec<Arc<dyn Model>>,
     /// The instructions for the model (the system prompt).
     pub instructions: Option<String>,
-    /// What the user's page contains, which the model reads with the user's message.
+    /// The content of the user's page, which the model reads with the user's message.
     pub page_context: Option<String>,
     /// The tools; their names are unique.
     pub tools: Vec<Arc<dyn Tool>>,

@@ -23,12 +23,12 @@ pub struct TurnInput {
     pub scope: RunScope,
     /// The standing approvals that apply; none if absent.
     pub grants: Option<Arc<dyn GrantLookup>>,
-    /// What has been read in the conversation so far.
+    /// The sources that were read in the conversation so far.
     pub exposure: ExposureState,
     /// The index of the first message that belongs to this turn, including its earlier runs.
     /// Messages of the turn are not pruned.
     pub turn_start: usize,
-    /// What the model reads of the history, and where it can be cut.
+    /// The part of the history that the model reads, and where it can be cut.
     pub context: ContextInput,
     /// The usage of the turn in its earlier runs, each of which ended [waiting](Ending::Waiting).
     /// Its limits apply to the sum.

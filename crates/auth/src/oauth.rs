@@ -1,4 +1,8 @@
-//! What all clients of OAuth share: their credentials, PKCE, and the errors of token endpoints.
+//! The common parts of all clients of OAuth: their credentials, PKCE, and the errors of token endpoints.
+
+mod assertion;
+
+pub use assertion::{ASSERTION_TYPE, client_assertion};
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

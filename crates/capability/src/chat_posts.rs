@@ -36,7 +36,7 @@ pub trait PostToChats: Send + Sync + 'static {
     fn post<'a>(&'a self, config: &'a Config, post: ChatPost<'a>) -> BoxFuture<'a, Result<(), PostError>>;
 }
 
-/// What sends messages to chats: the capability with messengers sets it when it starts; cheap to clone.
+/// The sender of messages to chats: the capability with messengers sets it when it starts; cheap to clone.
 #[derive(Clone, Default)]
 pub struct ChatPosts(Arc<OnceLock<Arc<dyn PostToChats>>>);
 

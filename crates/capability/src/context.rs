@@ -1,4 +1,4 @@
-//! What the server gives to the routes and the background work of a capability.
+//! The context that the server gives to the routes and the background work of a capability.
 
 use crate::ToolServerStatus;
 use chat::{Caller, Chat};
@@ -124,7 +124,7 @@ pub struct ModelQuestion<'a> {
     pub agent_id: &'a str,
     /// Another model than the agent's.
     pub model: Option<&'a ModelRef>,
-    /// What the model is to do.
+    /// The task of the model.
     pub instructions: String,
     /// The text that it works on.
     pub prompt: String,

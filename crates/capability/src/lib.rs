@@ -54,7 +54,7 @@ use wire::api::RunOptions;
 /// Starts a capability. The server does not start if that fails.
 pub type Start = fn(&Host) -> anyhow::Result<Arc<dyn Capability>>;
 
-/// What a capability brings.
+/// The parts of a capability.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// The name of the capability, in snake case.
@@ -93,7 +93,7 @@ impl Definition {
     }
 }
 
-/// What the server gives to a capability.
+/// The parts of the server that a capability gets.
 #[derive(Clone)]
 pub struct Host {
     /// The database, with the tables of all capabilities.
@@ -102,17 +102,17 @@ pub struct Host {
     pub jobs: Jobs,
     /// The SQL connections of the config in use.
     pub databases: OpenDatabases,
-    /// What finds quotes in the documents of agents.
+    /// The search for quotes in the documents of agents.
     pub quotes: Quotes,
     /// The libraries that users may read, and those that conversations have of their own.
     pub libraries: Libraries,
-    /// What agents remember about users.
+    /// The memories of agents about users.
     pub memories: Memories,
     /// Tokens of users for services that are called on their behalf.
     pub tokens: ServiceTokens,
-    /// What waits for people, and what tells them.
+    /// The sources of things that wait for people, and the notifier of these people.
     pub waiting: Waiting,
-    /// What sends messages to chats of messengers.
+    /// The sender of messages to chats of messengers.
     pub chat_posts: ChatPosts,
 }
 
@@ -260,7 +260,7 @@ pub trait Capability: Send + Sync + 'static {
     }
 }
 
-/// What a capability offers to an agent.
+/// The parts that a capability offers to an agent.
 #[derive(Default)]
 pub struct AgentTools {
     /// Tools that the agent always has.

@@ -36,7 +36,7 @@ pub trait FindLibraries: Send + Sync + 'static {
     fn of_run<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<Vec<String>, StoreError>>;
 }
 
-/// What is known about libraries. Each part is set by one capability when it starts; cheap to clone.
+/// The access to libraries. Each part is set by one capability when it starts; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Libraries {
     list: Arc<OnceLock<Arc<dyn ListLibraries>>>,

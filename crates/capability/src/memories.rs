@@ -1,4 +1,4 @@
-//! What agents remember about users, which capabilities show to them: one capability remembers.
+//! The memories of agents about users, which capabilities show to them: one capability remembers.
 
 use futures::future::BoxFuture;
 use std::fmt;
@@ -14,7 +14,7 @@ pub struct RememberedFact {
     pub content: String,
 }
 
-/// What an agent remembers about a user.
+/// The memory of an agent about a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberedFacts {
     /// Whether facts are stored and read. The user or an administrator may have switched that off.
@@ -50,7 +50,7 @@ pub trait RememberFacts: Send + Sync + 'static {
     fn set_enabled<'a>(&'a self, user_id: &'a str, is_enabled: bool) -> BoxFuture<'a, Result<(), UserError>>;
 }
 
-/// What remembers facts, if a capability does. It is set when that one starts; cheap to clone.
+/// The store of facts, if a capability has one. It is set when that one starts; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Memories(Arc<OnceLock<Arc<dyn RememberFacts>>>);
 

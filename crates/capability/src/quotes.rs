@@ -31,7 +31,7 @@ pub struct QuotedDocument {
     pub places: Vec<Option<String>>,
 }
 
-/// What finds quotes: the capability with documents sets it when it starts; cheap to clone.
+/// The search for quotes: the capability with documents sets it when it starts; cheap to clone.
 #[derive(Clone, Default)]
 pub struct Quotes(Arc<OnceLock<Arc<dyn FindQuotes>>>);
 

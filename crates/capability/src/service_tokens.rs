@@ -55,7 +55,7 @@ pub trait ProvideTokens: Send + Sync + 'static {
     }
 }
 
-/// What a user has entered, by key.
+/// The values that a user has entered, by key.
 pub type UserValues = BTreeMap<String, SecretString>;
 
 /// A refused token.
@@ -67,7 +67,7 @@ pub struct TokenRefusal<'a> {
     pub challenge: &'a str,
 }
 
-/// What is next after a refusal.
+/// The next step after a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AfterRefusal {
     /// There may be another token, so the request can be made once more.
@@ -151,7 +151,7 @@ pub struct PageToOpen {
     pub path: String,
 }
 
-/// What has tokens of users, and what asks users to connect their accounts: capabilities set both when they start.
+/// The source of tokens of users, and the part that asks users to connect their accounts: capabilities set both when they start.
 /// Cheap to clone.
 #[derive(Clone, Default)]
 pub struct ServiceTokens(Arc<Inner>);

@@ -1,4 +1,4 @@
-//! What waits for people beside their conversations: capabilities find it, and one of them tells the people.
+//! Things that wait for people beside their conversations: capabilities find them, and one of them tells the people.
 
 use crate::Context;
 use chat::Caller;
@@ -28,7 +28,7 @@ pub struct WaitingItem {
     pub kind: WaitingKind,
     /// The title of the workflow or of the agent.
     pub subject: String,
-    /// What it is: the question, the tool, or the trigger. Not everybody who sees a screen may read it.
+    /// The title: the question, the tool, or the trigger. Not everybody who sees a screen may read it.
     pub title: String,
     /// Since when; Unix time in milliseconds.
     pub since: i64,
@@ -84,7 +84,7 @@ pub trait TellOfWaiting: Send + Sync + 'static {
     fn begins<'a>(&'a self, db: &'a mut Db, kind: WaitingKind, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
 }
 
-/// What finds things that wait, and what tells people of them; cheap to clone. Capabilities set it when they start.
+/// The sources of things that wait, and the notifier of people; cheap to clone. Capabilities set it when they start.
 #[derive(Clone, Default)]
 pub struct Waiting(Arc<Inner>);
 

@@ -102,7 +102,7 @@ impl Default for SubmissionLimits {
     }
 }
 
-/// What an agent's configuration may depend on.
+/// The values on which an agent's configuration may depend.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentRequest<'a> {
     /// The caller.
@@ -121,7 +121,7 @@ pub struct AgentRequest<'a> {
     pub url_query: &'a Map<String, Value>,
     /// The states of the composer's switches, `true` or `false`.
     pub switches: &'a Map<String, Value>,
-    /// What the user has chosen for the answer.
+    /// The choices of the user for the answer.
     pub options: &'a RunOptions,
     /// Whether the client is a frontend of its own instead of the page: see [`crate::Frontend`].
     pub has_own_frontend: bool,

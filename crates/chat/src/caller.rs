@@ -22,7 +22,7 @@ pub struct Caller {
     pub bearer: Option<Bearer>,
 }
 
-/// What an embedding site signs in addition to the user's identity; the browser cannot change it.
+/// The claims that an embedding site signs in addition to the user's identity; the browser cannot change them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SiteClaims {
     /// Data about the user that instructions and endpoints may read.

@@ -1,4 +1,4 @@
-//! What has happened to runs, conversations and users, for parts of the product that keep data of
+//! Events of runs, conversations and users, for parts of the product that keep data of
 //! their own about them.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Types of connections that capabilities bring: this crate reads their properties without knowing
 //! their keys.
 
-use crate::config::{AddedConnection, Connection, ConnectionKind};
+use crate::connection::{AddedConnection, Connection, ConnectionKind};
 use crate::section::value::SecretEntry;
 use crate::section::{Context, value::Setting};
 use crate::section_type::SectionProblems;

@@ -1,21 +1,10 @@
 //! The page at `/` that lists what the user may use, and the chat pages of agents without a page.
 
 use crate::agent::Agent;
-use crate::config::{Config, Page};
+use crate::config::{Config, Home, Page};
 use crate::section::is_reserved_segment;
 use serde_json::{Value, json};
 use wire::page::{AgentChatProperties, Block, BlockType, Events};
-
-/// The page at `/` with the pages and agents that the user may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Home {
-    /// The heading. `None`: the UI's own.
-    pub title: Option<String>,
-    /// The text below the heading.
-    pub description: Option<String>,
-    /// The agents without a page that get one. `None`: all that are not sub-agents.
-    pub agents: Option<Vec<String>>,
-}
 
 impl Page {
     /// Returns a page with a list of conversations and a chat with an agent.

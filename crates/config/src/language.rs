@@ -1,12 +1,11 @@
 //! The language of a config: what this crate knows and what capabilities and programs add.
 
-use crate::config::MODEL_TYPES;
 use crate::connection_type::ConnectionType;
 use crate::env::Env;
 use crate::outline::Outline;
-use crate::section::ConnectionEntry;
 use crate::section_type::SectionType;
 use crate::shape::Shape;
+use crate::vocabulary::{Vocabulary, built_in_block};
 use crate::{Config, MAIN_FILE, reference, section, shape};
 use config_source::{ConfigFiles, ConfigSource, Diagnostic, Node, Overlay, Report, ShownText};
 use operators::Operators;
@@ -14,7 +13,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wire::page::{AddedBlock, BlockType};
+use wire::page::AddedBlock;
 
 /// The result of loading a config: the config with warnings, or all diagnostics.
 pub type LoadResult = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
@@ -43,27 +42,25 @@ pub struct LoadAttempt {
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
     pub(crate) connections: Vec<ConnectionType>,
-    /// The operators that a program adds; `None` for none.
-    operators: Option<Arc<Operators>>,
-    /// The types of blocks that a program adds.
-    blocks: Vec<AddedBlock>,
-    /// The JSON Schema with internal keywords.
-    pub(crate) schema: Value,
+    /// What a config may name.
+    pub(crate) vocabulary: Vocabulary,
 }
 
 impl Language {
     /// The language with the sections and the types of connections that capabilities bring.
     pub fn new(sections: &[SectionType], connections: &[ConnectionType]) -> Self {
         let schema = shape::schema_with(sections, connections);
-        let (sections, connections) = (sections.to_owned(), connections.to_owned());
-        Self { sections, connections, operators: None, blocks: Vec::new(), schema }
+        let added_connections = connections.iter().map(|added| (added.name, added.has_models)).collect();
+        let vocabulary = Vocabulary { added_connections, operators: None, blocks: Vec::new(), schema };
+        Self { sections: sections.to_owned(), connections: connections.to_owned(), vocabulary }
     }
 
     /// Adds the operators of a program.
     #[must_use]
     pub fn with_operators(mut self, operators: Arc<Operators>) -> Self {
-        shape::add_operators(&mut self.schema, &operators);
-        Self { operators: Some(operators), ..self }
+        shape::add_operators(&mut self.vocabulary.schema, &operators);
+        self.vocabulary.operators = Some(operators);
+        self
     }
 
     /// Adds the types of blocks of a program.
@@ -77,41 +74,9 @@ impl Language {
                 return Err(format!("the block type `{name}` cannot be added: there is one with this name already"));
             }
         }
-        shape::add_blocks(&mut self.schema, blocks);
-        Ok(Self { blocks: blocks.to_owned(), ..self })
-    }
-
-    /// Returns the operators.
-    pub(crate) fn operators(&self) -> &Operators {
-        self.operators.as_deref().unwrap_or_else(|| Operators::standard())
-    }
-
-    /// Returns a type of block that a program adds.
-    pub(crate) fn added_block(&self, name: &str) -> Option<&AddedBlock> {
-        self.blocks.iter().find(|block| block.name == name)
-    }
-
-    /// Returns the types of blocks that a program adds and that can hold others.
-    pub(crate) fn added_containers(&self) -> impl Iterator<Item = &'static str> {
-        self.blocks.iter().filter(|block| block.holds_blocks).map(|block| block.name)
-    }
-
-    /// Returns the names of all sections of a config.
-    pub(crate) fn section_names(&self) -> impl Iterator<Item = &str> {
-        let sections = self.schema.get("properties").and_then(Value::as_object);
-        sections.into_iter().flatten().map(|(name, _)| name.as_str())
-    }
-
-    /// Returns the names of all types of connections.
-    pub(crate) fn connection_types(&self) -> impl Iterator<Item = &str> {
-        let shape = Shape::of_entry::<ConnectionEntry>(&self.schema);
-        shape.into_iter().flat_map(|shape| shape.tagged_alternatives("type")).map(|(name, _)| name)
-    }
-
-    /// Whether connections of this type have models.
-    pub(crate) fn has_models(&self, connection_type: &str) -> bool {
-        let added = self.connections.iter().find(|added| added.name == connection_type);
-        added.map_or(MODEL_TYPES.contains(&connection_type), |added| added.has_models)
+        shape::add_blocks(&mut self.vocabulary.schema, blocks);
+        self.vocabulary.blocks = blocks.to_owned();
+        Ok(self)
     }
 
     /// Reads a config file, or [`MAIN_FILE`] in a folder. Environment variables are read from
@@ -159,7 +124,7 @@ impl Language {
             Some(overlay) => config_source::load_with_overlay(&files, source.main(), overlay, &mut report),
             None => config_source::load(&files, source.main(), &mut report),
         };
-        let secrets = root.as_ref().map(|root| shape::written_secrets(root, Shape::root(&self.schema)));
+        let secrets = root.as_ref().map(|root| shape::written_secrets(root, Shape::root(&self.vocabulary.schema)));
         report.shown_texts(&secrets.unwrap_or_default())
     }
 
@@ -186,7 +151,7 @@ impl Language {
 
     /// Returns the JSON Schema of a config with descriptions and defaults, for editors.
     pub fn schema(&self) -> Value {
-        shape::published(&self.schema)
+        shape::published(&self.vocabulary.schema)
     }
 
     /// Returns the reference of the config in Markdown: every key with its type, default and
@@ -194,11 +159,6 @@ impl Language {
     pub fn reference(&self) -> String {
         reference::markdown(&self.schema())
     }
-}
-
-/// Returns a type of block of the product.
-pub(crate) fn built_in_block(name: &str) -> Option<BlockType> {
-    serde_json::from_value(name.into()).ok()
 }
 
 /// The language without capabilities.

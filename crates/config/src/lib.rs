@@ -3,6 +3,7 @@
 mod agent;
 mod auth;
 mod config;
+mod connection;
 mod connection_type;
 mod embed;
 mod env;
@@ -20,6 +21,7 @@ mod section_type;
 mod section_value;
 mod served;
 mod shape;
+mod vocabulary;
 
 pub use agent::{
     Agent, AgentType, AnnotatedTools, Delegation, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, RemoteAgentRef,
@@ -29,18 +31,18 @@ pub use auth::{
     AccountAuth, AuditAddresses, Auth, AuthMode, ClaimNames, GroupRoles, JwtAuth, JwtKeys, OpenIdProvider, ProxyAuth,
     SecondFactorMode,
 };
-pub use config::{
-    AddedConnection, ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection,
-    McpConnection, ModelConnection, Page, RemoteAgentConnection, SqlConnection,
-};
+pub use config::{ClientTool, Config, Endpoint, Home, Page};
 pub use config_source::{
     ConfigSource, Diagnostic, Excerpt, FileOf, Location, MapEntry, Node, NodeKind, Overlay, PathStep, Severity,
     ShownText, SourceReader, SourceText, Span, YamlTree, YamlValue, render, render_short, to_yaml, write_yaml,
 };
+pub use connection::{
+    AddedConnection, Connection, ConnectionKind, DemoConnection, HttpConnection, McpConnection, ModelConnection,
+    RemoteAgentConnection, SqlConnection,
+};
 pub use connection_type::{ConnectionProperties, ConnectionType, SecretText};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
-pub use home::Home;
 pub use language::{Language, LoadAttempt, LoadResult};
 pub use limits::Limits;
 pub use limits::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};

@@ -46,7 +46,7 @@ impl Language {
         let environment = HashMap::<String, String>::new();
         let mut context = Context {
             report: &mut report,
-            language: self,
+            vocabulary: &self.vocabulary,
             env: &environment,
             // A section of a capability refers to no other one.
             root: &null,
@@ -59,8 +59,9 @@ impl Language {
             is_embedded: false,
             has_site_users: false,
         };
-        let section =
-            Shape::root(&self.schema).property(S::KEY).and_then(|shape| decode::<S>(&node, shape, context.report));
+        let section = Shape::root(&self.vocabulary.schema)
+            .property(S::KEY)
+            .and_then(|shape| decode::<S>(&node, shape, context.report));
         if let Some(section) = &section {
             section.check(&mut SectionProblems::new(&node, &mut context));
             if !context.report.has_errors() {

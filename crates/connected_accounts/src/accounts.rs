@@ -334,8 +334,7 @@ fn failed(service: &Service, error: &StoreError) -> TokenProblem {
     unreachable(service)
 }
 
-impl From<&OauthError> for TokenProblem {
-    fn from(error: &OauthError) -> Self {
-        Self::Failed(format!("Not run: {error}."))
-    }
+/// Returns the problem with a token that could not be got.
+pub(crate) fn problem_of(error: &OauthError) -> TokenProblem {
+    TokenProblem::Failed(format!("Not run: {error}."))
 }

@@ -4,12 +4,11 @@ use crate::accounts::Accounts;
 use crate::audit;
 use crate::oauth::{
     Callback, Challenge, ClientIdentity, Discovery, NewAuthorization, OauthError, OauthHttp, TokenClient, authorize,
-    discover, register,
+    discover, probe, register,
 };
 use crate::pending::PendingConnection;
 use crate::store::{self, NewTokens};
 use crate::tokens::{AccountTokens, TokenSource};
-use ::http::{HeaderMap, HeaderValue, Method, header};
 use ::store::StoreError;
 use serde_json::json;
 use settings::user_auth::{AccountAuth, Service, UserAuth};
@@ -74,7 +73,7 @@ impl Accounts {
             return Err(ConnectProblem::Keys(problem.to_owned()));
         }
         let http = OauthHttp::new(service.allow_private)?;
-        let challenge = if service.is_mcp { probe(&http, service).await } else { Challenge::default() };
+        let challenge = if service.is_mcp { probe(&http, &service.url).await } else { Challenge::default() };
         let Discovery { server, resource, mut scopes } = discover(&http, service, account, &challenge).await?;
         if let Some(row) =
             store::account(self.store(), user_id, &service.name).await?.filter(|row| !row.needed_scopes.is_empty())
@@ -187,24 +186,4 @@ struct Registering<'a> {
     server: &'a crate::oauth::ServerMetadata,
     redirect_uri: &'a str,
     origin: &'a str,
-}
-
-/// Returns the challenge of an MCP server to a request without a token.
-async fn probe(http: &OauthHttp, service: &Service) -> Challenge {
-    let message = json!({
-        "jsonrpc": "2.0", "id": 0, "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": { "name": "chatwright", "version": env!("CARGO_PKG_VERSION") },
-        },
-    });
-    let headers = HeaderMap::from_iter([
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream")),
-    ]);
-    let body = Some(message.to_string().into_bytes());
-    let answer = http.send("the service", Method::POST, service.url.clone(), headers, body).await;
-    let Ok(answer) = answer else { return Challenge::default() };
-    let challenge = answer.headers.get(header::WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-    challenge.filter(|_| answer.status == 401).map(Challenge::parse).unwrap_or_default()
 }

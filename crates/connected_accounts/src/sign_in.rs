@@ -1,7 +1,7 @@
 //! The tokens that providers of OpenID Connect issue at sign-ins. They are kept as an account of the user at the provider,
 //! and exchanged for tokens of services.
 
-use crate::accounts::{Accounts, page};
+use crate::accounts::{Accounts, page, problem_of};
 use crate::oauth::{AuthMethod, ClientIdentity, IssuedTokens, OauthError};
 use crate::store::{self, NewTokens};
 use crate::tokens::{AccountTokens, TokenSource};
@@ -160,11 +160,13 @@ impl Accounts {
                 })?;
                 let renewed = self.subject(provider, &sign_in, scope).await?;
                 let exchanged = self.exchanges().token(service, exchange, (scope, &renewed)).await;
-                exchanged.map_err(|error| {
-                    if error.is_invalid_grant() { sign_in_again(&sign_in) } else { TokenProblem::from(&error) }
-                })
+                exchanged.map_err(
+                    |error| {
+                        if error.is_invalid_grant() { sign_in_again(&sign_in) } else { problem_of(&error) }
+                    },
+                )
             }
-            Err(error) => Err(TokenProblem::from(&error)),
+            Err(error) => Err(problem_of(&error)),
         }
     }
 
@@ -198,6 +200,6 @@ fn refused_subject(error: &OauthError) -> TokenProblem {
     if error.is_invalid_grant() {
         TokenProblem::Failed("Not run: the user's sign-in is no longer valid. Tell them to sign in again.".to_owned())
     } else {
-        TokenProblem::from(error)
+        problem_of(error)
     }
 }

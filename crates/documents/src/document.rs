@@ -1,4 +1,4 @@
-//! What is read out of a file.
+//! The text of a file with its structure.
 
 use crate::Format;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct Document {
     pub title: String,
     /// The parts in reading order. None of them is blank.
     pub parts: Vec<Part>,
-    /// What a reader should know about the text, for example that the end of it is missing.
+    /// Notes for readers of the text, for example that the end of it is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// The numbers of the pages that show something but have no text, in ascending order; see

@@ -12,7 +12,7 @@ pub struct Failure {
     pub code: FailureCode,
     /// The reason for the user: whole sentences with the name of the file.
     pub message: String,
-    /// What the parser said, for the log.
+    /// The message of the parser, for the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// For [`FailureCode::NoTextLayer`]: the numbers of the pages that are pictures, in ascending order.
@@ -78,7 +78,7 @@ impl Failure {
 }
 
 impl FailureCode {
-    /// What follows the name of the file in the message.
+    /// Returns the text that follows the name of the file in the message.
     fn predicate(self) -> &'static str {
         match self {
             Self::Unsupported => {

@@ -1,4 +1,4 @@
-//! What a handler gets: the job, whether it must stop, and the fence that its writes pass.
+//! The context of a handler: the job, whether it must stop, and the fence that its writes pass.
 
 use crate::outcome::{End, Outcome};
 use crate::queue::Jobs;
@@ -57,7 +57,7 @@ impl Attempt {
     }
 }
 
-/// What a handler gets beside the payload; cheap to clone. As long as the handler runs, the worker
+/// The context of a handler beside the payload; cheap to clone. As long as the handler runs, the worker
 /// keeps the job's lease.
 #[derive(Clone, Debug)]
 pub struct JobContext {
@@ -160,7 +160,7 @@ impl JobContext {
     }
 }
 
-/// What tells an attempt from the ones before and after it.
+/// The identity of an attempt, which differs from those before and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {
     pub(crate) job_id: String,

@@ -35,7 +35,7 @@ pub enum Due {
     At(i64),
 }
 
-/// What enqueueing does if a job of the kind with the same key waits already. If it runs, it is
+/// The effect of enqueueing if a job of the kind with the same key waits already. If it runs, it is
 /// repeated after its end, at the new due time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnPending {
@@ -49,7 +49,7 @@ pub enum OnPending {
     Keep,
 }
 
-/// What was enqueued.
+/// The enqueued job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enqueued {
     /// A new job with this id.
@@ -107,7 +107,7 @@ impl NewJob {
         Self { due, ..self }
     }
 
-    /// What happens if a job with its key waits already.
+    /// The effect if a job with its key waits already.
     #[must_use]
     pub fn on_pending(self, on_pending: OnPending) -> Self {
         Self { on_pending, ..self }

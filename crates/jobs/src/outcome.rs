@@ -8,7 +8,7 @@ use store::StoreError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome(pub(crate) End);
 
-/// What is stored at the end of an attempt.
+/// The stored result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The work is done.
@@ -45,7 +45,7 @@ pub struct JobError {
     pub(crate) next: Next,
 }
 
-/// What follows a failed attempt.
+/// The action after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Another attempt after the kind's pause, if one is left.

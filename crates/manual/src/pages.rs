@@ -61,6 +61,7 @@ pub(crate) const GROUPS: &[Group] = &[
             page!("chat"),
             page!("messages"),
             page!("composer"),
+            page!("voice"),
             page!("conversations"),
             page!("notifications"),
             page!("events"),

@@ -41,7 +41,7 @@ pub(crate) async fn prepare_access(
     }
     let mut ends = None;
     if let Some(credentials) = &settings.oauth {
-        let token = oauth::token(&egress, credentials).await?;
+        let token = oauth::token(&egress, settings, credentials).await?;
         headers.insert(AUTHORIZATION, header_value(&format!("Bearer {}", token.text.expose_secret()).into())?);
         ends = token.expires_at;
     }

@@ -25,7 +25,9 @@ mod tool;
 mod users;
 
 pub use self::capability::DEFINITION;
-pub use ::settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
+pub use ::settings::mcp::{
+    ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpTransport, StdioSettings, TokenEndpoint,
+};
 pub use asking::{AskUser, QuestionRequest, ServerQuestion, UserAnswer};
 pub use server::McpServer;
 pub use settings::{McpSelection, McpSettings};

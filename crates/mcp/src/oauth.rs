@@ -1,14 +1,16 @@
 //! Requests an access token by OAuth's client credentials grant or with a refresh token (RFC 6749,
-//! 4.4 and 6).
+//! 4.4 and 6). The token endpoint is that of the config, or is found by metadata.
 
-use crate::ClientCredentials;
-use auth::oauth::basic_credentials;
+use crate::{ClientCredentials, ClientProof, HttpServerSettings, TokenEndpoint};
+use auth::oauth::{ASSERTION_TYPE, basic_credentials, client_assertion};
 use egress::{Egress, EgressRequest};
+use oauth_discovery::{OauthError, OauthHttp, find_token_endpoint};
 use reqwest::Method;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
+use url::Url;
 use url::form_urlencoded::Serializer;
 
 /// The time limit of the whole request.
@@ -34,10 +36,16 @@ struct TokenResponse {
     expires_in: Option<u64>,
 }
 
-/// Requests a token. The error never contains what was sent or answered.
-pub(crate) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<AccessToken, String> {
+/// Requests a token for a server. The error never contains what was sent or answered.
+pub(crate) async fn token(
+    egress: &Egress,
+    server: &HttpServerSettings,
+    credentials: &ClientCredentials,
+) -> Result<AccessToken, String> {
+    let endpoint = endpoint(server, credentials).await.map_err(|error| error.to_string())?;
+    let request = request(endpoint, credentials)?;
     let asked = Instant::now();
-    let answer = egress.send(request(credentials)).await.map_err(|error| format!("the token endpoint: {error}"))?;
+    let answer = egress.send(request).await.map_err(|error| format!("the token endpoint: {error}"))?;
     if answer.status != 200 {
         return Err(format!("the token endpoint answered with the status {}", answer.status));
     }
@@ -53,7 +61,41 @@ pub(crate) async fn token(egress: &Egress, credentials: &ClientCredentials) -> R
     Ok(AccessToken { text: answer.access_token.into(), expires_at: ends })
 }
 
-fn request(credentials: &ClientCredentials) -> EgressRequest {
+/// A token endpoint, and how it is asked.
+struct Endpoint {
+    url: Url,
+    /// The name of the server for its authorization server, if it was found through that.
+    resource: Option<String>,
+    scope: Option<String>,
+    secret_in_body: bool,
+    /// For whom an assertion of the client is.
+    audience: String,
+}
+
+/// Returns the token endpoint of the config, or finds it.
+async fn endpoint(server: &HttpServerSettings, credentials: &ClientCredentials) -> Result<Endpoint, OauthError> {
+    let scope = credentials.scope.clone();
+    let issuer = match &credentials.endpoint {
+        TokenEndpoint::Url(url) => {
+            let (url, audience) = (url.clone(), url.to_string());
+            return Ok(Endpoint { url, resource: None, scope, secret_in_body: false, audience });
+        }
+        TokenEndpoint::Issuer(issuer) => Some(issuer),
+        TokenEndpoint::Discovered => None,
+    };
+    let http = OauthHttp::new(server.allow_private)?;
+    let found = find_token_endpoint(&http, &server.url, issuer).await?;
+    // A refresh token has scopes of its own.
+    let asks_for_all = credentials.refresh_token.is_none() && !found.scopes.is_empty();
+    let scope = scope.or_else(|| asks_for_all.then(|| found.scopes.join(" ")));
+    let secret_in_body = match &credentials.proof {
+        ClientProof::Secret(_) => found.is_secret_in_body()?,
+        ClientProof::PrivateKey(_) => false,
+    };
+    Ok(Endpoint { url: found.url, resource: Some(found.resource), scope, secret_in_body, audience: found.issuer })
+}
+
+fn request(endpoint: Endpoint, credentials: &ClientCredentials) -> Result<EgressRequest, String> {
     let mut form = Serializer::new(String::new());
     match &credentials.refresh_token {
         Some(token) => {
@@ -61,14 +103,30 @@ fn request(credentials: &ClientCredentials) -> EgressRequest {
         }
         None => form.append_pair("grant_type", "client_credentials"),
     };
-    if let Some(scope) = &credentials.scope {
+    if let Some(scope) = &endpoint.scope {
         form.append_pair("scope", scope);
     }
+    if let Some(resource) = &endpoint.resource {
+        form.append_pair("resource", resource);
+    }
     let mut headers = HeaderMap::new();
-    let secret = credentials.client_secret.expose_secret();
-    headers.insert(AUTHORIZATION, basic_credentials(&credentials.client_id, secret));
+    let client_id = &credentials.client_id;
+    match &credentials.proof {
+        ClientProof::Secret(secret) if endpoint.secret_in_body => {
+            form.append_pair("client_id", client_id).append_pair("client_secret", secret.expose_secret());
+        }
+        ClientProof::Secret(secret) => {
+            headers.insert(AUTHORIZATION, basic_credentials(client_id, secret.expose_secret()));
+        }
+        ClientProof::PrivateKey(key) => {
+            let assertion = client_assertion(client_id, &endpoint.audience, key)?;
+            form.append_pair("client_id", client_id)
+                .append_pair("client_assertion_type", ASSERTION_TYPE)
+                .append_pair("client_assertion", assertion.expose_secret());
+        }
+    }
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-    let (method, url, body) = (Method::POST, credentials.token_url.clone(), Some(form.finish().into_bytes()));
-    EgressRequest { method, url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER }
+    let (method, body) = (Method::POST, Some(form.finish().into_bytes()));
+    Ok(EgressRequest { method, url: endpoint.url, headers, body, timeout: TIME, max_bytes: MAX_ANSWER })
 }

@@ -44,22 +44,32 @@ pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndp
     };
     let (outcome, (), ()) = tokio::join!(context.current.call_endpoint(request), read, show);
     match outcome {
-        Ok(value) => match content_blocks(&value) {
-            Some(blocks) => CallToolResult::success(blocks),
-            None => result_of(value),
+        Ok(value) if entry.returns_content => match content_blocks(&value) {
+            Ok(blocks) => CallToolResult::success(blocks),
+            Err(why) => {
+                tracing::warn!(endpoint = entry.endpoint_id, why, "an endpoint did not return content of MCP");
+                failed(format!("The result is not the content that the tool should return: {why}."))
+            }
         },
+        Ok(value) => result_of(value),
         Err(
             EndpointFailure::Refused(message) | EndpointFailure::TimedOut(message) | EndpointFailure::Failed(message),
         ) => failed(message),
     }
 }
 
-/// Returns the blocks of a value in the form of a result of the protocol: `{content: […]}` and nothing else. With that,
-/// an endpoint returns images, audio and resources.
-fn content_blocks(value: &Value) -> Option<Vec<ContentBlock>> {
-    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
-    let blocks = fields.get("content")?.as_array().filter(|blocks| !blocks.is_empty())?;
-    blocks.iter().map(|block| ContentBlock::deserialize(block).ok()).collect()
+/// Returns the blocks of a result that is content of the protocol: `{content: […]}` and nothing else.
+///
+/// # Errors
+/// Why it is none. The text has nothing of the result.
+fn content_blocks(value: &Value) -> Result<Vec<ContentBlock>, String> {
+    let fields = value.as_object().filter(|fields| fields.len() == 1);
+    let blocks = fields.and_then(|fields| fields.get("content")).and_then(Value::as_array);
+    let blocks = blocks.ok_or("it is not an object with nothing but `content`, a list of blocks")?;
+    let read = |(index, block): (usize, &Value)| {
+        ContentBlock::deserialize(block).map_err(|_| format!("block {} is not a content block of MCP", index + 1))
+    };
+    blocks.iter().enumerate().map(read).collect()
 }
 
 /// Returns what a routine says with `:status`.
@@ -78,26 +88,25 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn results_in_the_form_of_the_protocol_are_its_blocks() {
-        let check = |value: Value, is_blocks: bool| {
-            let blocks = content_blocks(&value);
-            assert_eq!(blocks.is_some(), is_blocks, "{value}");
-            if let Some(blocks) = blocks {
-                assert_eq!(json!({ "content": blocks }), value);
-            }
+    fn content_has_blocks_of_the_protocol_and_nothing_else() {
+        let check = |value: Value, expected: Result<(), &str>| {
+            let read = content_blocks(&value).map(|blocks| assert_eq!(json!({ "content": blocks }), value));
+            assert_eq!(read.as_ref().map_err(String::as_str).copied(), expected, "{value}");
         };
         let text = json!({ "type": "text", "text": "A picture:" });
         let image = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" });
         let audio = json!({ "type": "audio", "data": "aGk=", "mimeType": "audio/wav" });
         let note = json!({ "uri": "note://1", "mimeType": "text/plain", "text": "hi" });
         let resource = json!({ "type": "resource", "resource": note });
-        check(json!({ "content": [text, image, audio, resource] }), true);
-        // Other values are JSON, also those that only look like it.
-        check(json!({ "content": [text], "total": 1 }), false);
-        check(json!({ "content": [text, { "type": "image" }] }), false);
-        check(json!({ "content": [{ "type": "order" }] }), false);
-        check(json!({ "content": [] }), false);
-        check(json!({ "content": "a text" }), false);
-        check(json!([text]), false);
+        check(json!({ "content": [text, image, audio, resource] }), Ok(()));
+        check(json!({ "content": [] }), Ok(()));
+        let second = Err("block 2 is not a content block of MCP");
+        check(json!({ "content": [text, { "type": "image" }] }), second);
+        check(json!({ "content": [text, { "type": "order" }] }), second);
+        let other = Err("it is not an object with nothing but `content`, a list of blocks");
+        check(json!({ "content": [text], "total": 1 }), other);
+        check(json!({ "content": "a text" }), other);
+        check(json!([text]), other);
+        check(json!({}), other);
     }
 }

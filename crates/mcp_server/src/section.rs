@@ -96,6 +96,8 @@ pub(crate) struct OfferedEndpoint {
     pub(crate) read_only: Option<bool>,
     pub(crate) destructive: Option<bool>,
     pub(crate) idempotent: Option<bool>,
+    /// Whether the result is content of the protocol.
+    pub(crate) returns_content: bool,
 }
 
 /// How an [`OfferedEndpoint`] is written.
@@ -126,20 +128,30 @@ struct EndpointTool {
     destructive: Option<bool>,
     /// Whether repeating a call has no further effect. Default: clients are told nothing and assume `false`.
     idempotent: Option<bool>,
+    /// Whether the endpoint returns `{ content: [ … ] }` with content blocks of MCP: texts, images, sound and
+    /// resources. Any other result is then an error. Without it, each result is a text or JSON.
+    #[serde(default)]
+    returns_content: bool,
 }
 
 impl From<EndpointForm> for OfferedEndpoint {
     fn from(form: EndpointForm) -> Self {
         match form {
-            EndpointForm::Id(EndpointId(endpoint_id)) => {
-                Self { endpoint_id, name: None, read_only: None, destructive: None, idempotent: None }
-            }
+            EndpointForm::Id(EndpointId(endpoint_id)) => Self {
+                endpoint_id,
+                name: None,
+                read_only: None,
+                destructive: None,
+                idempotent: None,
+                returns_content: false,
+            },
             EndpointForm::Tool(tool) => Self {
                 endpoint_id: tool.endpoint_id.0,
                 name: tool.name.map(|name| name.0),
                 read_only: tool.read_only,
                 destructive: tool.destructive,
                 idempotent: tool.idempotent,
+                returns_content: tool.returns_content,
             },
         }
     }

@@ -34,7 +34,7 @@ fn all_keys_are_accepted() {
         "{ endpoints: [orders/find] }",
         "{ documents: true }",
         "{ agents: [{ agentId: helper, name: ask, description: Answers. }], instructions: Ask the agents., \
-         endpoints: [{ endpointId: orders/find, name: find, readOnly: true, destructive: false, idempotent: true }] }",
+         endpoints: [{ endpointId: orders/find, name: find, readOnly: true, destructive: false, idempotent: true, returnsContent: true }] }",
     ] {
         assert_eq!(check(value), "", "{value}");
     }

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use settings::ToolSelection;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpTransport, StdioSettings};
+use settings::mcp::{
+    ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpTransport, StdioSettings, TokenEndpoint,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -252,9 +254,9 @@ impl OauthDefinition {
     fn credentials(&self, secrets: &Secrets, rules: Rules<'_>) -> Result<ClientCredentials, String> {
         let refresh = self.refresh_token.as_ref();
         Ok(ClientCredentials {
-            token_url: rules.address(&self.token_url, SecretField::TOKEN_URL, secrets)?,
+            endpoint: TokenEndpoint::Url(rules.address(&self.token_url, SecretField::TOKEN_URL, secrets)?),
             client_id: self.client_id.clone(),
-            client_secret: rules.value(&self.client_secret, SecretField::CLIENT_SECRET, secrets)?,
+            proof: ClientProof::Secret(rules.value(&self.client_secret, SecretField::CLIENT_SECRET, secrets)?),
             refresh_token: refresh.map(|slot| rules.value(slot, SecretField::REFRESH_TOKEN, secrets)).transpose()?,
             scope: self.scope.clone(),
         })

@@ -33,7 +33,8 @@ fn with_tool(messages: Vec<Message>) -> Request {
     Request { tools: vec![ToolSpec::new("weather", "The weather.", schema)], ..request(messages) }
 }
 
-/// Returns the bodies of a request that contains only a history.
+/// Returns the bodies of a request that contains only a history. Anthropic's API wants the tools of its calls declared,
+/// which the AI SDK leaves to its caller.
 fn history_bodies(messages: Vec<Message>) -> String {
     let lines = request_bodies(&request(messages));
     lines
@@ -129,7 +130,7 @@ fn tools_choices_and_results_are_sent() {
     insta::assert_snapshot!(history_bodies(vec![user("Weather?"), Message::Assistant(calls), Message::Tool(results), user("And now?")]), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Weather?"}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"c0","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c2","name":"weather","input":{"city":"Rome"}},{"type":"tool_use","id":"c3","name":"weather","input":{"city":"Rome"}}]},
-      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c0","content":"{\"sun\":true}"},{"type":"tool_result","tool_use_id":"c1","content":"no such city","is_error":true},{"type":"tool_result","tool_use_id":"c2","content":"not now","is_error":true},{"type":"tool_result","tool_use_id":"c3","content":"rain"},{"type":"text","text":"And now?"}]}]}
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c0","content":"{\"sun\":true}"},{"type":"tool_result","tool_use_id":"c1","content":"no such city","is_error":true},{"type":"tool_result","tool_use_id":"c2","content":"not now","is_error":true},{"type":"tool_result","tool_use_id":"c3","content":"rain"},{"type":"text","text":"And now?"}]}],"tools":[{"name":"weather","description":"Not available any more.","input_schema":{"type":"object"}}],"tool_choice":{"type":"none"}}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]},
       {"type":"function_call","call_id":"c0","name":"weather","arguments":"{\"city\":\"Rome\"}"},
       {"type":"function_call","call_id":"c1","name":"weather","arguments":"{\"city\":\"Rome\"}"},
@@ -172,7 +173,7 @@ fn files_in_tool_results_are_sent() {
     insta::assert_snapshot!(history_bodies(messages), @r##"
     anthropic {"messages":[{"role":"user","content":[{"type":"text","text":"Where?"}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"weather","input":{}}]},
-      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"A map."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="}}]}]}]}
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"A map."},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0="}}]}]}],"tools":[{"name":"weather","description":"Not available any more.","input_schema":{"type":"object"}}],"tool_choice":{"type":"none"}}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Where?"}]},
       {"type":"function_call","call_id":"c1","name":"weather","arguments":"{}"},
       {"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"A map."},{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,JVBERi0="}]}]}
@@ -237,7 +238,7 @@ fn reasoning_is_sent_back_to_its_provider() {
       {"role":"assistant","content":[{"type":"thinking","thinking":"Aha.","signature":"s1"},{"type":"redacted_thinking","data":"r"},{"type":"text","text":"Sunny."}]},
       {"role":"user","content":[{"type":"text","text":"And tomorrow?"}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"c3","name":"weather","input":{}}]},
-      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","content":"snow"}]}]}
+      {"role":"user","content":[{"type":"tool_result","tool_use_id":"c3","content":"snow"}]}],"tools":[{"name":"weather","description":"Not available any more.","input_schema":{"type":"object"}}],"tool_choice":{"type":"none"}}
     openai {"input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Hm."}],"encrypted_content":"e1"},
       {"type":"function_call","call_id":"c1","name":"weather","arguments":"{\"city\":\"Rome\"}"},
       {"type":"function_call","call_id":"c2","name":"weather","arguments":"{}"},

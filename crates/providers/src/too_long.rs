@@ -3,7 +3,7 @@
 
 use contract::ModelErrorKind;
 
-/// What providers and the servers of local models write, in lower case.
+/// The texts of providers and the servers of local models, in lower case.
 const TEXTS: [&str; 15] = [
     // OpenAI, DeepSeek, Groq, Mistral, and vLLM with the same words.
     "context_length_exceeded",

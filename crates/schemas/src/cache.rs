@@ -1,5 +1,6 @@
 //! A cache of compiled schemas, since the schemas of the same tools are needed for every run.
 
+use crate::limits::SchemaSize;
 use crate::{Schema, SchemaError};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 /// The maximum number of cached schemas.
 const MAX_CACHED: usize = 512;
 /// The maximum size of a cached schema in bytes; the compiled one is several times as large.
-pub(crate) const MAX_BYTES: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
 
 /// The maximum number of remembered refusals.
 const MAX_REFUSALS: usize = 4096;
@@ -18,13 +19,16 @@ const MAX_REFUSALS: usize = 4096;
 static CACHE: LazyLock<Mutex<HashMap<Value, Schema>>> = LazyLock::new(Mutex::default);
 
 /// Returns the cached compiled schema, if any.
-pub(crate) fn get(schema: &Value) -> Option<Schema> {
-    CACHE.lock().get(schema).cloned()
+pub(crate) fn get(schema: &Value, size: SchemaSize) -> Option<Schema> {
+    if size.bytes <= MAX_BYTES { CACHE.lock().get(schema).cloned() } else { None }
 }
 
-/// Caches a compiled schema. A full cache is emptied; schemas in use are cached again by the next
-/// runs.
-pub(crate) fn put(schema: &Value, compiled: &Schema) {
+/// Caches a compiled schema, unless it is too large. A full cache is emptied; schemas in use are cached again by the
+/// next runs.
+pub(crate) fn put(schema: &Value, size: SchemaSize, compiled: &Schema) {
+    if size.bytes > MAX_BYTES {
+        return;
+    }
     let mut kept = CACHE.lock();
     if kept.len() >= MAX_CACHED {
         kept.clear();

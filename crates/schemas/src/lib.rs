@@ -93,13 +93,19 @@ fn join(faults: &[InstanceFault]) -> String {
 
 impl Schema {
     /// Compiles a schema on this thread, or on one with a larger stack if the schema is large.
-    /// Meant for startup, such as for a config: it may take some milliseconds.
+    /// Meant for startup, such as for a config: it may take some milliseconds. Small schemas are
+    /// cached, since a config is checked before it is used.
     ///
     /// # Errors
     /// See [`SchemaError`].
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
         let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
-        work::compile_blocking(schema, size)
+        if let Some(kept) = cache::get(schema, size) {
+            return Ok(kept);
+        }
+        let compiled = work::compile_blocking(schema, size)?;
+        cache::put(schema, size, &compiled);
+        Ok(compiled)
     }
 
     /// Compiles a schema from async code: on this thread if it is small, otherwise on one of low
@@ -130,14 +136,11 @@ impl Schema {
     /// See [`SchemaError`].
     pub async fn compile_cached(schema: &Value) -> Result<Self, SchemaError> {
         let size = SchemaSize::measure(schema).map_err(SchemaError::Refused)?;
-        let may_be_kept = size.bytes <= cache::MAX_BYTES;
-        if let Some(kept) = may_be_kept.then(|| cache::get(schema)).flatten() {
+        if let Some(kept) = cache::get(schema, size) {
             return Ok(kept);
         }
         let compiled = Self::compile(schema).await?;
-        if may_be_kept {
-            cache::put(schema, &compiled);
-        }
+        cache::put(schema, size, &compiled);
         Ok(compiled)
     }
 

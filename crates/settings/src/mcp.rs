@@ -76,16 +76,56 @@ pub struct HttpServerSettings {
 /// Credentials for OAuth's client credentials grant (RFC 6749, 4.4) or for a refresh token.
 #[derive(Clone)]
 pub struct ClientCredentials {
-    /// The token endpoint.
-    pub token_url: Url,
+    /// Where tokens are issued.
+    pub endpoint: TokenEndpoint,
     /// The client's id.
     pub client_id: String,
-    /// The client's secret.
-    pub client_secret: SecretString,
+    /// How the client proves who it is.
+    pub proof: ClientProof,
     /// A refresh token, which is used instead of the client credentials grant.
     pub refresh_token: Option<SecretString>,
     /// The requested scope.
     pub scope: Option<String>,
+}
+
+/// How a client proves at the token endpoint who it is.
+#[derive(Clone)]
+pub enum ClientProof {
+    /// With its secret.
+    Secret(SecretString),
+    /// With assertions that it signs with this private key, in PEM (RFC 7523).
+    PrivateKey(SecretString),
+}
+
+impl ClientProof {
+    /// Returns the kind and the value, to compare them.
+    fn exposed(&self) -> (bool, &str) {
+        match self {
+            Self::Secret(secret) => (false, secret.expose_secret()),
+            Self::PrivateKey(key) => (true, key.expose_secret()),
+        }
+    }
+}
+
+/// Where the access tokens for a server are issued.
+#[derive(Clone, PartialEq, Eq)]
+pub enum TokenEndpoint {
+    /// At this address.
+    Url(Url),
+    /// Where the metadata of this authorization server say.
+    Issuer(Url),
+    /// Where the metadata of the authorization server say that the MCP server names.
+    Discovered,
+}
+
+impl TokenEndpoint {
+    /// Returns the host that the config names.
+    fn host(&self) -> Option<&str> {
+        match self {
+            Self::Url(url) | Self::Issuer(url) => url.host_str(),
+            Self::Discovered => None,
+        }
+    }
 }
 
 /// Formats the host of the URL only: its path may contain a key.
@@ -106,7 +146,7 @@ impl fmt::Debug for HttpServerSettings {
 impl fmt::Debug for ClientCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientCredentials")
-            .field("host", &self.token_url.host_str())
+            .field("host", &self.endpoint.host())
             .field("client_id", &self.client_id)
             .field("scope", &self.scope)
             .finish_non_exhaustive()
@@ -136,16 +176,21 @@ impl McpTransport {
 
 impl HttpServerSettings {
     fn is_same(&self, other: &Self) -> bool {
-        let tokens = |of: &Self| {
-            let oauth = of.oauth.clone();
-            oauth.map(|of| {
-                let refresh_token = of.refresh_token.map(|token| token.expose_secret().to_owned());
-                (of.token_url, of.client_id, of.client_secret.expose_secret().to_owned(), refresh_token, of.scope)
-            })
-        };
         (&self.url, self.allow_private, &self.user_auth) == (&other.url, other.allow_private, &other.user_auth)
             && exposed(&self.headers).eq(exposed(&other.headers))
-            && tokens(self) == tokens(other)
+            && match (&self.oauth, &other.oauth) {
+                (Some(one), Some(other)) => one.is_same(other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
+    }
+}
+
+impl ClientCredentials {
+    fn is_same(&self, other: &Self) -> bool {
+        let token = |of: &Self| of.refresh_token.as_ref().map(|token| token.expose_secret().to_owned());
+        (&self.endpoint, &self.client_id, &self.scope) == (&other.endpoint, &other.client_id, &other.scope)
+            && self.proof.exposed() == other.proof.exposed()
+            && token(self) == token(other)
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// A migration of a capability, for each kind of database.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// What it does, in a few words.
+    /// The change, in a few words.
     pub name: &'static str,
     /// Its statements for SQLite.
     pub sqlite: &'static str,

@@ -90,6 +90,19 @@ impl Store {
         self.database.writer.run(work)
     }
 
+    /// As [`Store::write`], for the frequent writes of every turn. They may run more than once, so nothing but their
+    /// changes of the database may be an effect of `work`.
+    pub(crate) fn write_repeatable<T, F>(
+        &self,
+        work: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        self.database.writer.run_repeatable(work)
+    }
+
     /// Tells the other servers of this database, if there are any, that stored data that is part of
     /// the config has changed; they hear of it when the transaction of `db` commits. A notification
     /// can be lost, so the others also look from time to time.

@@ -84,7 +84,7 @@ pub const DEFINITION: Definition = Definition {
 /// The capability of a running server.
 struct WorkflowRuns {
     runs: Runs,
-    /// What tells people of questions.
+    /// The notifier of people about questions.
     waiting: Waiting,
     /// Set when the server mounts its routes.
     context: OnceLock<Context>,

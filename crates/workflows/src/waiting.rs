@@ -36,12 +36,9 @@ impl FindWaiting for WaitingTasks {
         most: u32,
     ) -> BoxFuture<'a, Result<Vec<WaitingItem>, StoreError>> {
         Box::pin(async move {
-            // Ids begin with the time in milliseconds, which has 12 hexadecimal digits.
-            let after = format!("{:012x}", since.max(0));
-            let tasks = store::tasks_for(&context.store, caller, &after, most).await?;
-            let new = tasks.into_iter().filter(|task| task.created_at > since);
+            let tasks = store::tasks_since(&context.store, caller, since, most).await?;
             let own = || vec![Assignee::User(caller.user_id.clone())];
-            Ok(new.map(|task| item(context, task, own())).collect())
+            Ok(tasks.into_iter().map(|task| item(context, task, own())).collect())
         })
     }
 }

@@ -5,5 +5,11 @@ const showBadge = () => navigator.setAppBadge?.(/^\((\d+)\) /.exec(document.titl
 new MutationObserver(showBadge).observe(document.head, { childList: true, subtree: true });
 showBadge();
 
-// The worker shows a page of its own while the server cannot be reached.
-navigator.serviceWorker?.register("/assets/lazy/offline-worker.js", { scope: "/" }).catch(() => {});
+// The worker shows a page of its own while the server cannot be reached. If the config has a locale, the address of the worker has its
+// texts (app/src/shell.rs).
+const { lang, dir } = document.documentElement;
+const template = document.getElementById("cw-stopped");
+const text = template?.dataset.offline;
+const again = template?.content.querySelector("[data-to=again]")?.textContent.trim();
+const texts = text && again ? `?${new URLSearchParams({ lang, dir, text, again })}` : "";
+navigator.serviceWorker?.register(`/assets/lazy/offline-worker.js${texts}`, { scope: "/" }).catch(() => {});

@@ -1,13 +1,19 @@
 // The service worker of installed pages (installed.js). While the server cannot be reached, it answers the opening of a page with the
 // document below. It keeps nothing: no answer of the server and no page.
 
+/** The texts of the page's locale (installed.js); none in English. */
+const texts = new URL(self.location.href).searchParams;
+const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+const say = (name, english) => escaped(texts.get(name) || english);
+
 const DOCUMENT = `<!DOCTYPE html>
-<html lang="en">
+<html lang="${say("lang", "en")}" dir="${say("dir", "ltr")}">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
-    <title>The server cannot be reached</title>
+    <title>${say("text", "The server cannot be reached")}</title>
+    <link rel="icon" href="data:,">
     <style>
       body { display: grid; place-content: center; min-block-size: 100dvh; margin: 0; padding: 24px; box-sizing: border-box; text-align: center; font: 16px/1.5 system-ui, sans-serif; }
       h1 { margin: 0 0 8px; font-size: 20px; }
@@ -17,16 +23,17 @@ const DOCUMENT = `<!DOCTYPE html>
   </head>
   <body>
     <main>
-      <h1>The server cannot be reached</h1>
-      <p>Your drafts are kept in this browser.</p>
-      <a href="">Try again</a>
+      <h1>${say("text", "The server cannot be reached")}</h1>
+      ${texts.has("text") ? "" : "<p>Your drafts are kept in this browser.</p>"}
+      <a href="">${say("again", "Try again")}</a>
     </main>
   </body>
 </html>`;
 
+// Without an icon of its own, Firefox and WebKit ask the server for one, which the policy forbids.
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "content-security-policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
 self.addEventListener("install", () => self.skipWaiting());

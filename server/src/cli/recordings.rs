@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use recordings::format::{AnyFile, Recording};
 use recordings::report::imported_turn;
 use recordings::{RecordingSummary, format};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -124,7 +125,7 @@ async fn import(
     let AnyFile::Reply(reply) = provider.read(file)? else {
         anyhow::bail!("{} is a recording already; `chatwright replay` replays it", file.display());
     };
-    let (config, version) = build(config.path.as_deref(), None, &[], site).await?;
+    let (config, version) = build(config.path.as_deref(), None, &BTreeSet::new(), site).await?;
     let recording = provider.record(&reply, &config, &version).await?;
     // The agent's answer to the reply is printed for the user, beside the file.
     if let Some(turn) = imported_turn(&recording).filter(|_| output.is_some()) {

@@ -2,7 +2,8 @@
 
 use super::diagnostics::valid_or_printed;
 use super::provider_reply::ProviderReplyArguments;
-use super::{ConfigArgument, DatabaseArgument, fail, replayed_dataset};
+use super::replayed_dataset::{Source, check_file};
+use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::capabilities::database_schema;
 use crate::compose::{self, LoadSummary, ReplayedConfig};
@@ -20,7 +21,6 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::Store;
 use tokio_util::sync::CancellationToken;
 
 /// The arguments of `chatwright replay`.
@@ -168,14 +168,15 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
         is_live || arguments.allow_effects.is_empty(),
         "`--allow-effects` needs `--tools live`: with other values of `--tools` no tool runs"
     );
-    let (recorded, cases) = read(arguments, site).await?;
+    let source = read(arguments, site).await?;
+    let outline = source.outline(&arguments.run).await?;
     let same_config = arguments.against.is_none() && arguments.model.is_none();
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
-    let (config, version) = build(path, arguments.model.as_deref(), &recorded, site).await?;
-    if same_config && recorded.iter().any(|recording| recording.header.config != version) {
+    let (config, version) = build(path, arguments.model.as_deref(), &outline.agents, site).await?;
+    if same_config && outline.configs.iter().any(|recorded| *recorded != version) {
         eprintln!("note: this is not the config of the recording; compare with a changed one by --against");
     }
-    check_effects(&arguments.allow_effects, &config, &recorded).await?;
+    check_effects(&arguments.allow_effects, &config, &source).await?;
     let options = Options {
         same_config,
         replies: match arguments.replies {
@@ -196,37 +197,42 @@ async fn replay_all(arguments: &ReplayArguments, site: Site) -> anyhow::Result<b
     };
     let stable = match arguments.repeat {
         0 => None,
-        _ => Some(build(arguments.config.path.as_deref(), None, &[], site).await?.0),
+        _ => Some(build(arguments.config.path.as_deref(), None, &BTreeSet::new(), site).await?.0),
     };
     let live = Options { same_config: true, replies: Replies::Live, ..options.clone() };
-    let (mut comparisons, mut replays) = (Vec::new(), Vec::new());
-    for recording in &recorded {
-        let repetitions = repetitions(recording, stable.as_ref(), (arguments.repeat, &live)).await?;
-        let (mut comparison, replayed) = compared(recording, &config, &options).await?;
-        mark_unstable(&mut comparison, &repetitions);
-        comparisons.push(comparison);
-        replays.extend(arguments.keep.then_some(replayed));
+    let database = arguments.keep.then(|| arguments.database.resolve(&arguments.config)).transpose()?;
+    let (mut comparisons, mut turns, mut cases) = (Vec::new(), Vec::new(), Vec::new());
+    for batch in 0..source.batches() {
+        let recorded = source.batch(batch).await?;
+        for recording in recorded.iter() {
+            let repetitions = repetitions(recording, stable.as_ref(), (arguments.repeat, &live)).await?;
+            let (mut comparison, replayed) = compared(recording, &config, &options).await?;
+            mark_unstable(&mut comparison, &repetitions);
+            comparisons.push(comparison);
+            turns.push(imported_turn(recording));
+            if let Some(database) = &database {
+                keep(arguments, database, replayed).await?;
+            }
+        }
+        let runs = || recorded.iter().map(|recording| recording.header.run_id.clone()).collect();
+        cases.extend(source.case(batch).map(|case| RecordedCase { case: case.to_owned(), runs: runs() }));
     }
-    if arguments.keep {
-        keep(arguments, replays).await?;
-    }
-    report(arguments, (&recorded, &cases), &comparisons)
+    report(arguments, (&turns, &cases), &comparisons)
 }
 
-/// Reads the recordings of a file or of the database; of a dataset with its cases. For the reply of a provider, the agent of
-/// the config makes one.
-async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<(Vec<Recording>, Vec<RecordedCase>)> {
+/// Finds the recordings of a file or of the database. For the reply of a provider, the agent of the config makes one.
+async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Source> {
     let path = Path::new(&arguments.run);
     if path.is_file() {
-        replayed_dataset::check_file(path)?;
+        check_file(path)?;
         let recordings = match arguments.provider.read(path)? {
             AnyFile::Recordings(recordings) => recordings,
             AnyFile::Reply(reply) => {
-                let (config, version) = build(arguments.config.path.as_deref(), None, &[], site).await?;
+                let (config, version) = build(arguments.config.path.as_deref(), None, &BTreeSet::new(), site).await?;
                 vec![arguments.provider.record(&reply, &config, &version).await?]
             }
         };
-        return Ok((recordings, Vec::new()));
+        return Ok(Source::Loaded(recordings));
     }
     let is_data = path.extension().is_some_and(|ending| ending == "jsonl" || ending == "csv");
     anyhow::ensure!(
@@ -234,31 +240,35 @@ async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<(Vec<Re
         "there is no file `{}`, and no recorded run has such an id",
         arguments.run
     );
-    let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
+    let database = arguments.database.resolve(&arguments.config)?;
+    let store = database_schema().open_existing(&database).await?;
     let run = &arguments.run;
     let found = match recordings::find(&store, run).await? {
-        none if none.is_empty() => replayed_dataset::read(&store, run).await?,
-        found => (found, Vec::new()),
+        none if none.is_empty() => Source::of_dataset(&store, database, run).await?,
+        found => Some(Source::Loaded(found)),
     };
     store.close().await;
-    anyhow::ensure!(
-        !found.0.is_empty(),
-        "`{run}` is neither a file nor a recorded run, nor a dataset with cases; `chatwright run list` lists the runs"
-    );
-    Ok(found)
+    found.with_context(|| {
+        format!("`{run}` is neither a file nor a recorded run, nor a dataset with cases; `chatwright run list` lists the runs")
+    })
 }
 
 /// Checks the names of tools that are to run: a misspelt one would run nothing without a word.
-async fn check_effects(names: &[String], config: &ReplayedConfig, recorded: &[Recording]) -> anyhow::Result<()> {
+async fn check_effects(names: &[String], config: &ReplayedConfig, source: &Source) -> anyhow::Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
     let mut known = BTreeSet::new();
-    for recording in recorded {
-        known.extend(tools_of(recording));
-        let scope = recording.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
-        let agent = config.agent(&recording.header, scope).await?;
-        known.extend(agent.tools.iter().map(|tool| tool.spec().name.clone()));
-        if !agent.sources.is_empty() || !agent.agents.is_empty() {
-            // Which tools those have is known when they are asked.
-            return Ok(());
+    for batch in 0..source.batches() {
+        for recording in source.batch(batch).await?.iter() {
+            known.extend(tools_of(recording));
+            let scope = recording.turn().map(|turn| turn.scope.clone()).unwrap_or_default();
+            let agent = config.agent(&recording.header, scope).await?;
+            known.extend(agent.tools.iter().map(|tool| tool.spec().name.clone()));
+            if !agent.sources.is_empty() || !agent.agents.is_empty() {
+                // Which tools those have is known when they are asked.
+                return Ok(());
+            }
         }
     }
     for name in names {
@@ -282,20 +292,20 @@ fn tools_of(recording: &Recording) -> BTreeSet<String> {
     tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
 }
 
-/// Builds the agents of a config; returns them with the config's hash.
+/// Builds the agents of a config; returns them with the config's hash. `model` replaces the model of the agents with these
+/// ids.
 pub(super) async fn build(
     path: Option<&Path>,
     model: Option<&str>,
-    recorded: &[Recording],
+    agent_ids: &BTreeSet<String>,
     site: Site,
 ) -> anyhow::Result<(ReplayedConfig, String)> {
     let reading = compose::load_config(path);
     let summary = LoadSummary::from_attempt(&reading);
     let (mut config, _) = valid_or_printed(reading.outcome)?;
     let version = format!("{:016x}", config.fingerprint);
-    for recording in recorded {
-        let agent = config.agents.get_mut(&recording.header.agent_id);
-        if let (Some(agent), Some(model)) = (agent, model) {
+    for id in agent_ids {
+        if let (Some(agent), Some(model)) = (config.agents.get_mut(id), model) {
             agent.model = model.to_owned();
         }
     }
@@ -313,26 +323,20 @@ async fn compared(
     Ok((compare(recording, &replayed.recording, &replayed.misses, options.from_step), replayed))
 }
 
-/// Keeps replays with their recordings. The database is open only now, since a server may use it meanwhile.
-async fn keep(arguments: &ReplayArguments, replays: Vec<Replayed>) -> anyhow::Result<()> {
-    let store = database_schema().open_existing(&arguments.database.resolve(&arguments.config)?).await?;
+/// Keeps a replay with its recording. The database is open only now, since a server may use it meanwhile.
+async fn keep(arguments: &ReplayArguments, database: &str, replayed: Replayed) -> anyhow::Result<()> {
     let path = arguments.against.as_deref().or(arguments.config.path.as_deref());
     let config = path.map_or_else(|| "the demo".to_owned(), |path| path.display().to_string());
     let model = arguments.model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
-    let kept = keep_all(&store, replays, (&format!("{config}{model}"), arguments.from_step)).await;
+    let (label, created_by) = (format!("{config}{model}"), auth::LOCAL_OWNER.to_owned());
+    let replay = NewReplay { label, created_by, from_step: arguments.from_step, replayed };
+    let store = database_schema().open_existing(database).await?;
+    let kept = recordings::keep_replay(&store, replay, None).await;
     store.close().await;
-    kept
-}
-
-async fn keep_all(store: &Store, replays: Vec<Replayed>, (label, from_step): (&str, u32)) -> anyhow::Result<()> {
-    for replayed in replays {
-        let (label, created_by) = (label.to_owned(), auth::LOCAL_OWNER.to_owned());
-        let kept = recordings::keep_replay(store, NewReplay { label, created_by, from_step, replayed }, None).await?;
-        anyhow::ensure!(
-            kept.is_some(),
-            "the replay is not kept: its recording is not in this database, or it is too large"
-        );
-    }
+    anyhow::ensure!(
+        kept?.is_some(),
+        "the replay is not kept: its recording is not in this database, or it is too large"
+    );
     Ok(())
 }
 
@@ -353,7 +357,7 @@ async fn repetitions(
 /// Prints and writes the report; returns whether nothing was found that fails.
 fn report(
     arguments: &ReplayArguments,
-    (recorded, cases): (&[Recording], &[RecordedCase]),
+    (turns, cases): (&[Option<String>], &[RecordedCase]),
     comparisons: &[Comparison],
 ) -> anyhow::Result<bool> {
     let dataset = (!cases.is_empty()).then(|| DatasetReport::new(cases, comparisons));
@@ -369,9 +373,9 @@ fn report(
     } else {
         let has_colours = is_coloured(stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
         let style = if has_colours { Style::Colour } else { Style::Plain };
-        let turn = |recording| imported_turn(recording).map(|turn| turn + "\n").unwrap_or_default();
-        let reports = recorded.iter().zip(comparisons);
-        let reports = reports.map(|(recording, comparison)| turn(recording) + &terminal(comparison, style));
+        let turn = |turn: &Option<String>| turn.as_ref().map(|turn| format!("{turn}\n")).unwrap_or_default();
+        let reports = turns.iter().zip(comparisons);
+        let reports = reports.map(|(imported, comparison)| turn(imported) + &terminal(comparison, style));
         let totals = dataset.map(|dataset| format!("\n{}", dataset.in_words())).unwrap_or_default();
         reports.collect::<Vec<_>>().join("\n") + &totals
     };

@@ -1,7 +1,11 @@
-//! The cases of a dataset whose answers were recorded, for `chatwright replay`.
+//! The recordings that `chatwright replay` replays: those of a file, a run or a conversation, or of the answers of which the
+//! cases of a dataset were made.
 
+use crate::capabilities::database_schema;
+use experiments::KeptCaseAnswer;
 use recordings::format::Recording;
-use recordings::report::RecordedCase;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -27,21 +31,79 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the recordings of the answers that the cases of a dataset were made of. Nothing if there is no such dataset.
-pub(super) async fn read(store: &Store, name: &str) -> anyhow::Result<(Vec<Recording>, Vec<RecordedCase>)> {
-    let (mut found, mut cases) = (Vec::new(), Vec::new());
-    for kept in experiments::answers_of_dataset(store, name).await?.unwrap_or_default() {
-        let recorded = match kept.answer {
-            Some((conversation, message)) => recordings::find_of_answer(store, &conversation, &message).await?,
-            None => Vec::new(),
-        };
-        let runs = recorded.iter().map(|recording| recording.header.run_id.clone()).collect();
-        cases.push(RecordedCase { case: kept.case, runs });
-        found.extend(recorded);
+/// The recordings to replay, in batches.
+pub(super) enum Source {
+    /// The recordings of a file, a run or a conversation, one in each batch.
+    Loaded(Vec<Recording>),
+    /// The recordings of the cases of a dataset, which may be thousands: a batch is read when it is needed.
+    Dataset {
+        /// The URL of the database.
+        database: String,
+        /// The cases, one for each batch.
+        cases: Vec<KeptCaseAnswer>,
+    },
+}
+
+/// The properties of all recordings that are needed before the first one is replayed.
+#[derive(Default)]
+pub(super) struct Outline {
+    /// The ids of the agents.
+    pub(super) agents: BTreeSet<String>,
+    /// The hashes of the configs.
+    pub(super) configs: BTreeSet<String>,
+}
+
+impl Source {
+    /// Finds the cases of a dataset. `None` if there is no such dataset, or if it has no cases.
+    pub(super) async fn of_dataset(store: &Store, database: String, name: &str) -> anyhow::Result<Option<Self>> {
+        let cases = experiments::answers_of_dataset(store, name).await?.unwrap_or_default();
+        Ok((!cases.is_empty()).then_some(Self::Dataset { database, cases }))
     }
-    anyhow::ensure!(
-        cases.is_empty() || !found.is_empty(),
-        "no case of the dataset `{name}` has a recording: its agent needs `record: on` before users rate its answers"
-    );
-    Ok((found, cases))
+
+    /// Returns the number of batches.
+    pub(super) fn batches(&self) -> usize {
+        match self {
+            Self::Loaded(recordings) => recordings.len(),
+            Self::Dataset { cases, .. } => cases.len(),
+        }
+    }
+
+    /// Returns the case of a batch; `None` if the recordings are not those of a dataset.
+    pub(super) fn case(&self, batch: usize) -> Option<&str> {
+        match self {
+            Self::Loaded(_) => None,
+            Self::Dataset { cases, .. } => cases.get(batch).map(|kept| kept.case.as_str()),
+        }
+    }
+
+    /// Returns the recordings of a batch. The database is open only meanwhile, since a server may use it.
+    pub(super) async fn batch(&self, batch: usize) -> anyhow::Result<Cow<'_, [Recording]>> {
+        let (database, cases) = match self {
+            Self::Loaded(recordings) => return Ok(recordings.get(batch..=batch).unwrap_or_default().into()),
+            Self::Dataset { database, cases } => (database, cases),
+        };
+        let Some((conversation, message)) = cases.get(batch).and_then(|kept| kept.answer.as_ref()) else {
+            return Ok(Cow::default());
+        };
+        let store = database_schema().open_existing(database).await?;
+        let found = recordings::find_of_answer(&store, conversation, message).await;
+        store.close().await;
+        Ok(found?.into())
+    }
+
+    /// Reads all recordings, one batch after another.
+    pub(super) async fn outline(&self, name: &str) -> anyhow::Result<Outline> {
+        let mut outline = Outline::default();
+        for batch in 0..self.batches() {
+            for recording in self.batch(batch).await?.iter() {
+                outline.agents.insert(recording.header.agent_id.clone());
+                outline.configs.insert(recording.header.config.clone());
+            }
+        }
+        anyhow::ensure!(
+            !outline.agents.is_empty() || matches!(self, Self::Loaded(_)),
+            "no case of the dataset `{name}` has a recording: its agent needs `record: on` before users rate its answers"
+        );
+        Ok(outline)
+    }
 }

@@ -8,8 +8,10 @@ use axum::http::header;
 use axum::response::Response;
 use chat::Caller;
 use futures::StreamExt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// The interval and the timeout of the checks, together less than five seconds.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2_500);
@@ -30,20 +32,22 @@ pub(super) fn end_with_rights(
     response.map(|body| {
         let mut frames = body.into_data_stream();
         Body::from_stream(async_stream::stream! {
-            let mut next = tokio::time::Instant::now() + CHECK_INTERVAL;
+            // One timer for the whole stream: to register and remove one costs about as much as to pass a frame on.
+            let mut timer = pin!(sleep(CHECK_INTERVAL));
             loop {
                 tokio::select! {
-                    frame = frames.next() => match frame {
-                        Some(frame) => yield frame,
-                        None => break,
-                    },
-                    () = tokio::time::sleep_until(next) => {
+                    biased;
+                    () = &mut timer => {
                         if !is_same_caller(&current.authentication(), &caller, &sent).await {
                             tracing::info!("closed a stream because its reader's access rights changed");
                             break;
                         }
-                        next = tokio::time::Instant::now() + CHECK_INTERVAL;
+                        timer.as_mut().reset(Instant::now() + CHECK_INTERVAL);
                     }
+                    frame = frames.next() => match frame {
+                        Some(frame) => yield frame,
+                        None => break,
+                    },
                 }
             }
         })

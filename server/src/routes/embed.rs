@@ -12,7 +12,7 @@ use app::context::{EmbedContext, PageSource};
 use auth::{Credentials, EmbedCredentials};
 use axum::Form;
 use axum::extract::{FromRequest, Path, Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use chat::Caller;
@@ -179,6 +179,8 @@ fn allow_framing(mut response: Response, host: &str, more: &str) -> Response {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // The chat in the inner frame may have dictation.
+    headers.insert(HeaderName::from_static("permissions-policy"), HeaderValue::from_static("microphone=(self)"));
     // With `no-referrer`, browsers send `Origin: null` for forms of this page.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response

@@ -16,6 +16,9 @@ impl Env for Everything {
         if name.ends_with("_WEBHOOK_SECRET") {
             return Some("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         }
+        if name.ends_with("_PRIVATE_KEY") {
+            return Some("-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----".to_owned());
+        }
         if name.ends_with("_WEBHOOK_URL") {
             return Some("https://hooks.example.com/key".to_owned());
         }

@@ -45,6 +45,17 @@ fn examples_are_valid() {
     check("starter", &["home"], &[]);
 }
 
+/// The bench adds agents like the second one.
+#[test]
+fn config_of_the_measured_screens_is_valid() {
+    let text = include_str!("../../../bench/src/screens/config.yaml");
+    let (config, _) = config_language()
+        .read_embedded(&[("chatwright.yaml", text)], &Everything)
+        .outcome
+        .unwrap_or_else(|errors| panic!("{}", render(&errors)));
+    assert_eq!((config.pages.len(), config.agents.len()), (4, 2));
+}
+
 /// Checks the connections and agents that the starter config has as comments.
 #[test]
 fn alternatives_of_the_starter_config_are_valid() {

@@ -14,7 +14,7 @@ use faults::Point;
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::io::{Cursor, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -35,6 +35,8 @@ const DEATH: Duration = Duration::from_secs(5);
 /// How often it is looked whether the conversation was read, and the pause in between.
 const LOOKS: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(100);
+/// How long the run of a server that died may stay open: its lease of 15 s, and the polling.
+const RECOVERY: Duration = Duration::from_secs(60);
 
 /// The keys of the agent.
 const AGENT_KEYS: &str = "    planMode: true\n    memory: { tools: true }\n    skills: all\n";
@@ -195,10 +197,24 @@ impl Work {
         Ok(writer.finish()?.into_inner())
     }
 
+    /// Returns the conversation when no run of the server that died is left in it. On PostgreSQL, another server closes
+    /// it after its lease has ended. `None` if there is no conversation.
+    async fn idle_conversation(&self, client: &Client) -> Result<Option<Value>> {
+        let begun = Instant::now();
+        loop {
+            let view = client.view(&self.conversation()).await?;
+            if view.as_ref().is_none_or(|view| view["running"] == false) {
+                return Ok(view);
+            }
+            ensure!(begun.elapsed() < RECOVERY, "I5 {} is still running", self.conversation());
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Checks that what was acknowledged is there, that nothing is there twice, and that everything goes on.
     async fn check(&self, client: &Client, progress: &Progress, outcome: &mut Outcome) -> Result<()> {
         self.check_skill(client, progress, outcome).await?;
-        let Some(view) = client.view(&self.conversation()).await? else {
+        let Some(view) = self.idle_conversation(client).await? else {
             outcome.expect(!progress.turn, || "I1 the conversation is lost".to_owned());
             return Ok(());
         };

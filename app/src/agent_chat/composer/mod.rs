@@ -18,3 +18,4 @@ pub(super) mod tools;
 pub(super) mod types;
 pub(super) mod undo;
 pub(super) mod view;
+pub(super) mod voice;

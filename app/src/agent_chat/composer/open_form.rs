@@ -3,6 +3,7 @@
 use super::prompts;
 use super::start_workflow::start_workflow;
 use super::types::OpenForm;
+use super::voice;
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 
@@ -12,6 +13,8 @@ pub(in crate::agent_chat) fn open_form(session: Session, form: &OpenForm) -> Any
         OpenForm::Workflow(id) => start_workflow(session, id),
         OpenForm::Prompt(id) => prompts::load(session, id),
         OpenForm::NewPrompt(text) => prompts::new_prompt(session, text),
+        OpenForm::Dictation => voice::dictation(session),
+        OpenForm::Reading(message) => voice::reading(session, message),
     }
 }
 

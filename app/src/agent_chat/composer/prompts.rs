@@ -125,7 +125,7 @@ fn insert(session: Session, parts: &[Part], values: &[String]) {
 }
 
 /// Renders a form with its heading above the composer. Escape closes it.
-fn panel(session: Session, title: &str, content: AnyView) -> AnyView {
+pub(super) fn panel(session: Session, title: &str, content: AnyView) -> AnyView {
     let (label, heading, name) = (title.to_owned(), title.to_owned(), fill(Text::CloseNamed, &[title]));
     let close_by_key = move |event: KeyboardEvent| {
         // Otherwise Escape could also close a surrounding element, such as a drawer.

@@ -1,6 +1,7 @@
 //! The buttons of the composer other than the send button: attachments, switches, choices, dictation.
 
 use super::speech;
+use super::types::OpenForm;
 use crate::agent_chat::chunk_tables::{CHOICES, MODELS, PLAN};
 use crate::agent_chat::session::{Session, SessionAction};
 use crate::prelude::*;
@@ -97,13 +98,17 @@ fn configured_switch(session: Session, index: usize, switch: SenderSwitch) -> An
     switch_button(label.into_any(), is_on, move || session.toggle_switch(index))
 }
 
-/// Shown only if the browser supports speech recognition, which the server cannot know.
+/// Shown only if the server writes down what is said, or the browser supports speech recognition, which the server
+/// cannot know.
 fn microphone(session: Session) -> AnyView {
     let can_hear = RwSignal::new(false);
-    Effect::new(move |_| can_hear.set(speech::can_recognize()));
+    Effect::new(move |_| can_hear.set(session.dictation_seconds().is_some() || speech::can_recognize()));
     (move || {
         can_hear.get().then(|| {
-            let pressed = move || Some(session.is_dictating.get().to_string());
+            let pressed = move || {
+                let is_open = session.open_form.with(|form| *form == Some(OpenForm::Dictation));
+                Some((is_open || session.is_dictating.get()).to_string())
+            };
             view! {
                 <button
                     type="button"

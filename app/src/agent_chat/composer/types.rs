@@ -10,6 +10,10 @@ pub(in crate::agent_chat) enum OpenForm {
     Prompt(String),
     /// For a new prompt with this text.
     NewPrompt(String),
+    /// Dictation over the server.
+    Dictation,
+    /// Reads the message with this id aloud, over the server.
+    Reading(String),
 }
 
 /// An entry of the list of commands.

@@ -73,9 +73,13 @@ pub(in crate::agent_chat) fn items(session: Session, menu: NodeRef<html::Div>) -
     }
     if is_answer && actions.audio {
         let id = id.clone();
+        let reads = session.has_server_voice();
         let label = if speech::is_speaking() { t(Text::StopReading) } else { t(Text::ReadAloud) };
         items.push(item(label, Shape::SPEAKER, None, move || {
             close();
+            if reads {
+                return session.open_form.set(Some(OpenForm::Reading(id.clone())));
+            }
             speech::toggle_reading(&browser::visible_text(&id));
         }));
     }

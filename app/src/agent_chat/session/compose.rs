@@ -37,6 +37,16 @@ impl Session {
             || self.messages.with(|all| all.last().is_some_and(|last| last.has_data(SUGGESTIONS)))
     }
 
+    /// The longest dictation in seconds that the server writes down; `None` if it writes nothing down.
+    pub(in crate::agent_chat) fn dictation_seconds(self) -> Option<u64> {
+        self.sender(|sender| sender.voice.as_ref()?.get("maxSeconds")?.as_u64())
+    }
+
+    /// Whether the server reads answers aloud.
+    pub(in crate::agent_chat) fn has_server_voice(self) -> bool {
+        self.sender(|sender| sender.voice.as_ref().is_some_and(|voice| voice.get("reads").is_some()))
+    }
+
     /// Whether files can be attached.
     pub(in crate::agent_chat) fn accepts_files(self) -> bool {
         self.sender(|sender| sender.attachments.is_some())

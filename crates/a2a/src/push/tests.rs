@@ -1,4 +1,4 @@
-//! What is stored about notifications, on each kind of database.
+//! Tests of the stored notifications, on each kind of database.
 
 use super::store::{self, MAX_CONFIGS, PushRow};
 use crate::store::TABLES;

@@ -7,7 +7,7 @@ use web::admin::filters::{Choice, non_empty};
 const MAX_CHARS: usize = 300;
 /// The most characters of a colour.
 const MAX_COLOUR: usize = 120;
-/// The functions that a colour may have; the same are in `public/assets/embed-frame.js`.
+/// The functions that a colour may have, as in `public/assets/embed-frame.js`; a test compares them.
 const COLOUR_FUNCTIONS: [&str; 12] =
     ["rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark"];
 
@@ -224,6 +224,14 @@ mod tests {
              label=\"&quot;Help&quot; &amp; &lt;b>\" accent=\"light-dark(#7a1fa2, rgb(90% 80% 70% / 0.5))\" radius=\"0.5rem\" \
              font=\"&quot;Noto Serif&quot;, serif\"></agent-chat>",
         );
+    }
+
+    #[test]
+    fn colours_have_the_functions_of_the_frame() {
+        let frame = include_str!("../../../../public/assets/embed-frame.js");
+        let list = frame.lines().find_map(|line| line.strip_prefix("const COLOUR_FUNCTIONS = ")).unwrap();
+        let functions: Vec<String> = serde_json::from_str(list.trim_end_matches(';')).unwrap();
+        assert_eq!(functions, COLOUR_FUNCTIONS);
     }
 
     #[test]

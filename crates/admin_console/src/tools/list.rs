@@ -117,6 +117,9 @@ impl List for ToolList {
         ToolColumn::new("Last call (UTC)", "last", |row| Cell::time(row.last_at)),
     ];
 
+    /// All at once, since each page reads all calls.
+    const FILE_PAGE: u32 = 200;
+
     fn store(state: &ConsoleState) -> &Store {
         &state.store
     }

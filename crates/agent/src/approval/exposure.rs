@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The suffix of a tool's fingerprint if the approval request showed what the agent has read.
 const EXPOSED: &str = "+exposed";
 
-/// What has been read so far by all agents of a turn. It is shared by all levels, because an answer
+/// The sources that all agents of a turn have read so far. It is shared by all levels, because an answer
 /// or a task may contain what another agent has read.
 #[derive(Clone, Debug, Default)]
 pub struct ExposureState(Arc<Mutex<Exposure>>);

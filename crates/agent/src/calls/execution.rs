@@ -35,7 +35,7 @@ const WAITING_REPORTS: usize = 8;
 /// The result of a call that its provider runs, after the user's approval.
 const APPROVED: &str = "The user approved this call.";
 
-/// What all calls of a run have in common.
+/// The context that all calls of a run have in common.
 #[derive(Clone)]
 pub(crate) struct CallScope {
     pub(crate) scope: Arc<RunScope>,

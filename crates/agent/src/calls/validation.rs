@@ -34,7 +34,7 @@ struct CompiledTool {
     schema: Option<Schema>,
 }
 
-/// What executes a call.
+/// The executor of a call.
 #[derive(Clone)]
 pub(crate) enum CallTarget {
     /// A tool.

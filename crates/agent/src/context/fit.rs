@@ -14,7 +14,7 @@ use contract::Request;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What has become of a piece of the history that is to be summarised.
+/// The outcome for a piece of the history that is to be summarised.
 pub(super) enum PieceOutcome {
     /// There is a summary through it.
     Summarized,

@@ -1,4 +1,4 @@
-//! What the user's page contains. The model reads it with the user's message, and again when it
+//! The content of the user's page. The model reads it with the user's message, and again when it
 //! has changed. It stands in the history instead of the instructions, so that what is sent begins as
 //! before.
 

@@ -1,4 +1,4 @@
-//! What a model reads instead of the whole history.
+//! The messages that a model reads instead of the whole history.
 
 use crate::context::earlier::EarlierMessages;
 use crate::context::large_result::{shortened, shortened_further};
@@ -13,7 +13,7 @@ const MIN_CLEARED: usize = 400;
 /// How the text of a summary begins, as the model reads it.
 pub(crate) const SUMMARY_START: &str = "<summary-of-earlier-messages>";
 
-/// What a model reads instead of the whole history.
+/// The messages that a model reads instead of the whole history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Projection {
     /// The summary of the oldest messages.
@@ -45,7 +45,7 @@ pub struct TurnBoundary {
     pub message_id: String,
 }
 
-/// What a run knows about the history beside its messages.
+/// The state of the history beside its messages.
 #[derive(Clone, Debug, Default)]
 pub struct ContextInput {
     /// The projection so far.
@@ -59,7 +59,7 @@ pub struct ContextInput {
     /// Whether summaries have failed lately, so that none is attempted in this run while the request is not
     /// larger than the model's context.
     pub rests: bool,
-    /// What the user's page contains, if the model should know it.
+    /// The content of the user's page, if the model should know it.
     pub page: Option<PageContext>,
     /// The size of the newest request before this run, by which the estimates of this one are
     /// corrected.
@@ -80,7 +80,7 @@ pub struct PageContext {
 /// The user's demand for a summary of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compaction {
-    /// What matters most, in the user's words.
+    /// The most important subjects, in the user's words.
     pub focus: Option<String>,
 }
 

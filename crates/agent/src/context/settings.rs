@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a model reads of a long conversation. When a trigger is reached, old tool results are
+/// The settings of long conversations. When a trigger is reached, old tool results are
 /// cleared, and then the older turns are summarised. Nothing is deleted from the conversation.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -72,7 +72,7 @@ pub struct SummarySettings {
     /// The longest summary in tokens.
     #[schemars(range(min = 50, max = 20_000))]
     pub max_tokens: u32,
-    /// What the summary must contain, beside what it contains anyway: goals, facts, decisions, and
+    /// Instructions for additional content of the summary. It always contains goals, facts, decisions, and
     /// open questions.
     pub prompt: Option<String>,
 }
@@ -92,7 +92,7 @@ pub(crate) struct ContextBudget {
     pub(crate) messages: Option<usize>,
 }
 
-/// What is known of the room in a model's context.
+/// The known room in a model's context.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ModelRoom {
     /// The size of the context.

@@ -3,10 +3,10 @@
 use crate::context::projection::SUMMARY_START;
 use contract::{AssistantPart, Message, OutputPart, Request, ToolOutput, ToolResult, UserPart, estimated_tokens};
 
-/// What an image or a document counts. Providers charge between a few hundred and a few thousand
+/// The tokens that an image or a document counts as. Providers charge between a few hundred and a few thousand
 /// tokens for one.
 const FILE_TOKENS: u64 = 1_600;
-/// What a message counts beside its content.
+/// The tokens that a message counts beside its content.
 const MESSAGE_TOKENS: u64 = 4;
 
 /// The size of a request's context, and what it consists of.

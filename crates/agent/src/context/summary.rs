@@ -20,11 +20,11 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 /// How much of a tool's result is shown to the model that summarises, in bytes.
 const RESULT_BYTES: usize = 2_000;
 
-/// What is to be summarised.
+/// The part of a history that is to be summarised.
 pub(crate) struct SummaryTask<'a> {
     /// The summary so far.
     pub(crate) earlier: Option<&'a str>,
-    /// What matters most, in the user's words.
+    /// The most important subjects, in the user's words.
     pub(crate) focus: Option<&'a str>,
     pub(crate) messages: &'a [Arc<Message>],
     /// The most bytes of the conversation in the request.

@@ -28,7 +28,7 @@ pub struct Checkpoint {
     pub(super) corrections: u32,
 }
 
-/// What is known of a call.
+/// The known state of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct CallState {
     call: ToolCall,
@@ -79,7 +79,7 @@ pub struct RunQuestion {
     pub terms: ApprovalTerms,
 }
 
-/// What a run continues from.
+/// The state from which a run continues.
 #[derive(Default)]
 pub(super) struct Continuation {
     pub(super) messages: Vec<Arc<Message>>,

@@ -303,7 +303,7 @@ struct Attempt {
     /// The history with the answer.
     messages: Vec<Arc<Message>>,
     spent: TurnUsage,
-    /// What was read so far.
+    /// The sources that were read so far.
     exposure: crate::ExposureState,
     /// Whether the program is to run calls, whose results it sends with its next request.
     calls_program: bool,

@@ -1,4 +1,4 @@
-//! What an invocation keeps of its run: the answer and the usage.
+//! Collects the answer and the usage of an invocation's run.
 
 use super::{Checkpoint, InvocationObserver, InvocationReply};
 use crate::{Event, EventSink, SinkClosed};
@@ -32,7 +32,7 @@ impl EventSink for AnswerSink<'_> {
         match event {
             Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
             Event::ToolFinished { name, result, .. } => {
-                // What the model says before a call is not the answer.
+                // Text before a call is not the answer.
                 self.text.clear();
                 if self.ends_with.contains(&name) {
                     self.last_result = result.ok();

@@ -47,7 +47,7 @@ pub struct ToolRequest {
 pub struct AppCall {
     /// The name of the source. Only its tools can be called, and only those that it has for user interfaces.
     pub source: String,
-    /// What has been read in the conversation so far.
+    /// The sources that were read in the conversation so far.
     pub exposure: Exposure,
     /// The user's decision, if they were asked about this call.
     pub decision: Option<AppDecision>,

@@ -1,4 +1,4 @@
-//! What a request to the model contains.
+//! The content of requests to the model.
 
 use crate::Agent;
 use crate::deferral::{self, Deferral};

@@ -12,7 +12,7 @@ pub struct Route {
     pub purpose: &'static str,
     /// Instructions for the model that answers.
     pub instructions: &'static str,
-    /// What a turn must have for this route to be possible.
+    /// The property of a turn that this route needs.
     pub needs: RouteNeed,
     /// The tools that the turn does not have.
     pub without_tools: &'static [&'static str],
@@ -20,7 +20,7 @@ pub struct Route {
     pub without_sources: &'static [&'static str],
 }
 
-/// What a turn must have for a route to be possible.
+/// A property of a turn that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteNeed {
     /// Files in the user's message.

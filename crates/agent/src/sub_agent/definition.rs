@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// What follows the id of an agent in that of its copy.
+/// The text that follows the id of an agent in that of its copy.
 const COPY: &str = "/general-purpose";
 
 /// An agent that another agent can call as a tool.

@@ -1,4 +1,4 @@
-//! What a sub-agent inherits from its calling agents: their policies and limits, and the semaphore
+//! The properties that a sub-agent inherits from its calling agents: their policies and limits, and the semaphore
 //! that bounds the sub-agents that run at the same time in the whole turn.
 
 use crate::Policy;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// What a sub-agent inherits from its calling agents.
+/// The properties that a sub-agent inherits from its calling agents.
 #[derive(Clone)]
 pub(crate) struct ParentContext {
     /// The meter of the calling agent, which counts this agent's usage, too.

@@ -1,4 +1,4 @@
-//! What the user sees of a sub-agent: its steps and its answer, as one value that replaces the
+//! The view of a sub-agent for the user: its steps and its answer, as one value that replaces the
 //! previous one.
 //!
 //! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd",

@@ -27,7 +27,7 @@ pub(crate) struct Jwt {
     kind: TokenKind,
 }
 
-/// What tokens are for, which their type says (RFC 8725, 3.11): an issuer signs all kinds with the same keys.
+/// The purpose of tokens, which is in their type (RFC 8725, 3.11): an issuer signs all kinds with the same keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// Identifies the user of a request.

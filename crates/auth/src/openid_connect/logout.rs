@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The event that a logout token must contain.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
-/// What a provider has ended.
+/// The sessions that a provider has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderLogout {
     /// One of its sessions, and its subject, if the token names one.

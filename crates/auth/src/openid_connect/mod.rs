@@ -54,7 +54,7 @@ pub struct Provider {
 #[derive(Clone)]
 struct ProviderClient(Egress);
 
-/// What the provider adds to the redirect URI (RFC 6749, 4.1.2; RFC 9207).
+/// The parameters that the provider adds to the redirect URI (RFC 6749, 4.1.2; RFC 9207).
 #[derive(Debug, Default, Deserialize)]
 pub struct Callback {
     /// The `state` of the request.

@@ -1,4 +1,4 @@
-//! What keeps the tokens that providers issue at sign-ins, for services that are called on behalf of users.
+//! The store of the tokens that providers issue at sign-ins, for services that are called on behalf of users.
 
 use futures::future::BoxFuture;
 use settings::user_auth::SignInTokens;
@@ -11,7 +11,7 @@ pub trait KeepSignInTokens: Send + Sync + 'static {
     fn keep<'a>(&'a self, user_id: &'a str, tokens: SignInTokens) -> BoxFuture<'a, ()>;
 }
 
-/// What keeps the tokens of sign-ins, if anything does; a cheap handle. It is set when the server starts.
+/// The store of the tokens of sign-ins, if there is one; a cheap handle. It is set when the server starts.
 #[derive(Clone, Default)]
 pub struct TokenKeeper(Arc<OnceLock<Arc<dyn KeepSignInTokens>>>);
 

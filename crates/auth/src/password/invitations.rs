@@ -24,7 +24,7 @@ pub struct MadeInvitation {
     pub expires_at: i64,
 }
 
-/// What an invitation gives.
+/// The rights that an invitation gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvitedUser {
     /// For whom it is, as administrators see it.

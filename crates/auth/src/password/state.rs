@@ -18,6 +18,6 @@ pub struct SignInState {
     pub budgets: Arc<Budgets>,
     /// The token for the first account.
     pub setup: Arc<SetupToken>,
-    /// What keeps the tokens that providers issue.
+    /// The store of the tokens that providers issue.
     pub tokens: TokenKeeper,
 }

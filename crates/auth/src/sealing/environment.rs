@@ -13,7 +13,7 @@ pub struct EnvironmentKeys {
     setting: &'static str,
     /// Why there is none to encrypt with, and what to do.
     problem: Option<String>,
-    /// What is wrong with which variables.
+    /// The problems of the variables.
     unusable: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Samples the memory of the process, and ends the largest runs while it is almost used up.
 
 use crate::Chat;
-use crate::admission::memory::{MemoryGuard, MemoryProbe, MemoryStatus, MemoryTracker};
+use crate::admission::memory::{MemoryGuard, MemoryProbe, MemoryStatus, MemoryTracker, MemoryUse};
 use crate::outside::running::Invocations;
 use crate::stream::live::RunRegistry;
 use std::sync::{Arc, Weak};
@@ -9,9 +9,13 @@ use std::thread;
 use std::time::Duration;
 use wire::EndReason;
 
-/// The time between two samples, while no work is active and otherwise.
-const IDLE_INTERVAL: Duration = Duration::from_millis(100);
+/// The time between two samples while no work is active or much memory is free, and otherwise. A sample reads several
+/// files of the system.
+const CALM_INTERVAL: Duration = Duration::from_millis(100);
 const BUSY_INTERVAL: Duration = Duration::from_millis(25);
+
+/// So many free bytes are not used up between two samples.
+const MUCH_FREE: u64 = 2 << 30;
 
 impl Chat {
     /// Samples the memory of the process until the chat is closed. Only the first call has an
@@ -58,6 +62,7 @@ impl MemoryWatcher {
         while let Some(memory) = self.memory.upgrade().filter(|_| self.is_wanted.strong_count() > 0) {
             let is_idle = self.registry.len() == 0 && !self.invocations.is_any_running() && !memory.is_any_upload();
             let uses = probe.sample();
+            let pause = interval(is_idle, &uses);
             if let Some(nearest) = uses.iter().max_by_key(|one| one.thousandths()).cloned() {
                 let has_to_end = self.tracker.update(nearest.thousandths(), is_idle);
                 memory.record(self.tracker.level, &nearest, uses);
@@ -66,9 +71,15 @@ impl MemoryWatcher {
                 }
             }
             drop(memory);
-            thread::sleep(if is_idle { IDLE_INTERVAL } else { BUSY_INTERVAL });
+            thread::sleep(pause);
         }
     }
+}
+
+/// Returns the time until the next sample.
+fn interval(is_idle: bool, uses: &[MemoryUse]) -> Duration {
+    let is_much_free = uses.iter().all(|one| one.limit.saturating_sub(one.used) >= MUCH_FREE);
+    if is_idle || is_much_free { CALM_INTERVAL } else { BUSY_INTERVAL }
 }
 
 /// Ends the largest active run, the newest of several; without runs, the newest invocation.
@@ -82,5 +93,23 @@ fn end_largest(registry: &RunRegistry, invocations: &Invocations) {
         run.stop(EndReason::Memory);
     } else if let Some(id) = invocations.end_newest() {
         tracing::warn!(invocation = id, "an invocation is ended because memory is almost used up");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_sampled_more_often_while_work_is_active_and_little_is_free() {
+        let check = |is_idle: bool, free: &[u64], expected: Duration| {
+            let uses = free.iter().map(|free| MemoryUse { limited_by: "test", used: 1 << 30, limit: (1 << 30) + free });
+            assert_eq!(interval(is_idle, &uses.collect::<Vec<_>>()), expected, "{is_idle} {free:?}");
+        };
+        check(true, &[0], CALM_INTERVAL);
+        check(false, &[], CALM_INTERVAL);
+        check(false, &[MUCH_FREE], CALM_INTERVAL);
+        check(false, &[MUCH_FREE - 1], BUSY_INTERVAL);
+        check(false, &[2 * MUCH_FREE, 0], BUSY_INTERVAL);
     }
 }

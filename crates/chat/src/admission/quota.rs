@@ -14,12 +14,12 @@ use wire::{ErrorCode, ErrorReason, UserError};
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// What a user has used in a period, with the quota that bounds it.
+/// The usage of a user in a period, with the quota that bounds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuotaUsage {
     /// The quota. Without a bound, it is only the period.
     pub quota: Quota,
-    /// What was used since the period began.
+    /// The usage since the period began.
     pub used: UsageTotals,
     /// When the next period begins; Unix time, milliseconds.
     pub renews_at: i64,

@@ -16,7 +16,7 @@ pub(crate) struct QuotaLocks(Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>
 pub(crate) struct QuotaPass {
     /// `None` if nothing limits the number of messages.
     _lock: Option<OwnedMutexGuard<()>>,
-    /// What the user reads with the answer, if little of a quota is left after the message.
+    /// The warning for the user with the answer, if little of a quota is left after the message.
     pub(crate) warning: Option<String>,
 }
 

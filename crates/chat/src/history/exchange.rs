@@ -12,7 +12,7 @@ use wire::{Role, UiMessage, UiPart, UserError};
 /// The error of a call whose result the program has not sent.
 const NO_RESULT: &str = "The program that asked has not sent a result yet.";
 
-/// What a program and an agent have exchanged.
+/// The messages between a program and an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// The conversation; created if it does not exist.

@@ -7,7 +7,7 @@ use wire::organize::Folder;
 /// Returns the path of the page about the folder with this id; `None` while there is none.
 pub type FolderPage = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What links to the page of a folder, which is set once after the chat was opened.
+/// The function that returns the links of folders' pages. It is set once after the chat was opened.
 #[derive(Clone, Default)]
 pub(crate) struct FolderLinks(Arc<OnceLock<FolderPage>>);
 

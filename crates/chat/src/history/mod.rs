@@ -1,4 +1,4 @@
-//! What users do with their conversations without a run: read, change, organize, share, export and
+//! The actions of users on their conversations without a run: read, change, organize, share, export and
 //! import them.
 
 pub(crate) mod conversations;

@@ -19,7 +19,7 @@ use transcript::{exposure, to_prompt};
 use wire::invoke::{AgentTier, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema};
 use wire::{Role, UiMessage, UserError};
 
-/// What a program asks an agent.
+/// The request of a program to an agent.
 #[derive(Clone, Debug)]
 pub struct CompletionRequest {
     /// The agent.

@@ -26,12 +26,12 @@ use wire::invoke::{Invocation, InvocationStatus, InvokeRequest};
 /// How often a running agent looks whether another server was asked to stop it.
 const STOP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is executed.
+/// An execution of an agent.
 pub(super) struct Execution {
     pub(super) id: String,
     pub(super) caller: Caller,
     pub(super) request: InvokeRequest,
-    /// What the agent answers; its end is the prompt of the request.
+    /// The messages that the agent answers; their end is the prompt of the request.
     pub(super) input: InvocationInput,
     /// The tools that the program runs itself.
     pub(super) program_tools: Vec<Arc<dyn Tool>>,

@@ -18,11 +18,11 @@ use wire::invoke::{Invocation, InvocationList, InvocationStatus, InvokeRequest};
 pub struct CountedInvocation {
     /// The invocation.
     pub invocation: Invocation,
-    /// What it has used.
+    /// Its usage.
     pub usage: InvocationUsage,
 }
 
-/// What an invocation has used. Sub-agents and routines count.
+/// The usage of an invocation. Sub-agents and routines count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvocationUsage {
     /// The requests to models that were answered.
@@ -37,7 +37,7 @@ pub struct InvocationUsage {
     pub unpriced: u32,
 }
 
-/// What is invoked.
+/// An invocation with its context.
 pub(super) struct Invoked {
     pub(super) request: InvokeRequest,
     /// See [`Execution::key`].

@@ -32,7 +32,7 @@ pub struct SuspendableRequest {
 pub struct SuspendableInvocation {
     /// The invocation up to here, with what this part has used.
     pub counted: CountedInvocation,
-    /// What it waits for; absent if it has ended.
+    /// The calls and questions that it waits for; absent if it has ended.
     pub suspended: Option<SuspendedInvocation>,
 }
 

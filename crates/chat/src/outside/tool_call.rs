@@ -64,7 +64,7 @@ pub struct AppToolCall {
 pub struct CountedToolCall {
     /// The result.
     pub output: Result<Value, ToolFailure>,
-    /// What the call has used.
+    /// The usage of the call.
     pub usage: InvocationUsage,
 }
 

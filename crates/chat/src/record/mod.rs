@@ -1,4 +1,4 @@
-//! What runs leave for the operator: the audit log, usage, and telemetry.
+//! The records of runs for the operator: the audit log, usage, and telemetry.
 
 pub(crate) mod audit;
 pub(crate) mod conversation_usage;

@@ -34,16 +34,16 @@ pub(crate) struct RunStart {
     pub(crate) prompt: Vec<Arc<Message>>,
     /// The index in `prompt` at which the turn itself starts.
     pub(crate) own_from: usize,
-    /// What the model reads of the prompt.
+    /// The part of the prompt that the model reads.
     pub(crate) context: ContextInput,
     pub(crate) pending: Vec<PendingCall>,
     /// The user's standing approvals.
     pub(crate) grants: Arc<dyn GrantLookup>,
-    /// What the conversation has exposed to the agent so far.
+    /// The exposure of the agent by the conversation so far.
     pub(crate) seen: ExposureState,
     /// The usage of the turn before it waited for the user.
     pub(crate) earlier: TurnUsage,
-    /// What the user reads with the answer about their quotas.
+    /// The warning about the user's quotas that comes with the answer.
     pub(crate) quota_warning: Option<String>,
     /// The trace of the request that started the run.
     pub(crate) trace: Option<Trace>,

@@ -65,7 +65,7 @@ struct TitleJob {
 #[derive(Clone, Default)]
 pub(crate) struct Titles(Arc<Mutex<HashMap<String, LocalTitle>>>);
 
-/// What only this server has.
+/// The parts of the job that only this server has.
 struct LocalTitle {
     agent: TitleAgent,
     text: String,

@@ -210,7 +210,7 @@ struct Prompt {
     messages: Vec<Arc<Message>>,
     /// The index at which the message starts.
     own_from: usize,
-    /// What the model reads of them.
+    /// The part of them that the model reads.
     context: ContextInput,
     /// Whether the history begins with a message of the user, in front of which the model reads the summary of the
     /// covered messages.

@@ -84,7 +84,7 @@ impl Branch {
 pub(crate) struct Covered {
     /// Oldest first, at least one.
     messages: Vec<EncodedMessage>,
-    /// What the agent has read in them.
+    /// The exposure of the agent by them.
     pub(crate) exposure: Exposure,
     /// Those that say which results are cleared.
     cleared: Vec<UiMessage>,

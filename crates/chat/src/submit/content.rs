@@ -1,4 +1,4 @@
-//! What of a submitted message is kept: the user's own text and files.
+//! The parts of a submitted message that are kept: the user's own text and files.
 
 use wire::api::MessageMetadata;
 use wire::{Role, TextPart, UiMessage, UiPart};

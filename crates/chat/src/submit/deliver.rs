@@ -25,15 +25,15 @@ pub struct Delivery {
     pub conversation_id: String,
     /// The id of the message, by which a repeated delivery is recognized.
     pub message_id: String,
-    /// What the message shows, and what the model reads of it.
+    /// The parts that the message shows, and those that the model reads.
     pub parts: Vec<DataPart>,
-    /// What the agent reads with it that makes sending data dangerous.
+    /// The exposure of the agent by the message, which makes sending data dangerous.
     pub exposure: Exposure,
     /// Whether the agent goes on from the message at once.
     pub goes_on: bool,
 }
 
-/// What has become of a [`Delivery`].
+/// The outcome of a [`Delivery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// The conversation has the message.

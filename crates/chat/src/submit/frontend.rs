@@ -14,7 +14,7 @@ use wire::page::UPDATE_PAGE_STATE;
 use wire::question::ASK_USER;
 use wire::{UiMessage, UserError};
 
-/// What a frontend that is not a page of the config brings along. The page of its request only says where the
+/// The context of a frontend that is not a page of the config. The page of its request only says where the
 /// conversation is listed: the agent gets neither the tools of that page nor its declared fields, and all of
 /// the shared state of the request is the frontend's.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Frontend {
     pub tools: Vec<ToolSpec>,
     /// Instructions beside those of the agent.
     pub instructions: Option<String>,
-    /// What the agent reads with the user's message.
+    /// The notes that the agent reads with the user's message.
     pub context: Option<String>,
     /// The results of open calls that come together with a new message.
     pub results: Vec<Answer>,

@@ -14,7 +14,7 @@ use wire::{HANDED_OVER, Role, ToolPart, UiMessage, UiPart, UserError};
 
 /// The reason why an open call of another branch has no result.
 const HANDED_ON: &str = "The user handed the conversation over to another agent.";
-/// What the new agent's model reads. It names no agent, because users choose the names of their own.
+/// The note for the new agent's model. It names no agent, because users choose the names of their own.
 const NOTE: &str = "The user has handed this conversation over to you. Another agent wrote the answers before this: its \
                     instructions do not hold for you, and you may not have the tools that it called.";
 
@@ -27,7 +27,7 @@ pub struct HandOver {
     pub page_id: String,
 }
 
-/// What has become of a [`HandOver`].
+/// The outcome of a [`HandOver`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandOverOutcome {
     /// The conversation is with the agent.

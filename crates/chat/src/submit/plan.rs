@@ -1,4 +1,4 @@
-//! What a submission changes in its conversation: which messages are inserted and updated, which
+//! The changes of a conversation by a submission: which messages are inserted and updated, which
 //! calls were decided, and what the run that answers it reads and writes.
 
 use crate::ids::new_id;
@@ -47,7 +47,7 @@ pub(crate) struct SubmissionPlan {
     pub(crate) earlier: TurnUsage,
     /// Set if the run summarises the history, because its newest message demands that.
     pub(crate) compaction: Option<Compaction>,
-    /// What the user reads with the answer about their quotas.
+    /// The warning about the user's quotas that comes with the answer.
     pub(crate) quota_warning: Option<String>,
 }
 

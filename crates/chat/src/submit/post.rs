@@ -13,16 +13,16 @@ use wire::chunk::DataChunk;
 use wire::message::{DataPart, TextPart};
 use wire::{UiPart, UserError};
 
-/// What is stored with a message of the user, and below it.
+/// The data that is stored with a message of the user, and below it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posting {
     /// The title of a new conversation.
     pub title: String,
     /// The text of the user's message.
     pub text: String,
-    /// What the message below it shows.
+    /// The parts that the message below it shows.
     pub parts: Vec<DataPart>,
-    /// What the model reads of the message below it.
+    /// The parts of the message below it that the model reads.
     pub note: String,
 }
 

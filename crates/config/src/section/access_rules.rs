@@ -7,6 +7,7 @@ use super::agents::policy;
 use super::agents::sub_agents;
 use super::agents::tools;
 use super::api::{routine, steps};
+use super::entry_ref::{EntryKind, EntryRef};
 use super::pages::events;
 
 use crate::agent::Agent;
@@ -17,36 +18,6 @@ use agent::TurnLimits;
 use config_source::{Node, Report, Span};
 use indexmap::IndexMap;
 use std::collections::HashSet;
-
-/// The kind of an entry with an access rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum EntryKind {
-    Page,
-    Agent,
-    Endpoint,
-}
-
-impl EntryKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Agent => "agent",
-            Self::Endpoint => "endpoint",
-        }
-    }
-
-    /// Returns the verb for its use.
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Page => "open",
-            Self::Agent => "ask",
-            Self::Endpoint => "call",
-        }
-    }
-}
-
-/// A reference to an entry: its kind, its id and where the reference is written.
-pub(super) type EntryRef<'n> = (EntryKind, &'n str, Span);
 
 /// An entry with its access rule.
 #[derive(Clone, Copy)]

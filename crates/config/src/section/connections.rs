@@ -7,7 +7,7 @@ use super::agents::remote_agents::RemoteProperties;
 use super::user_auth::{self, UserAuthEntry};
 use super::value::{Id, Setting, Text};
 use super::{Context, type_of};
-use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
+use crate::connection::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::connection_type::ConnectionType;
 use crate::shape::{Shape, check_value, decode, list_items};
 use config_source::{Node, PathStep};
@@ -104,12 +104,15 @@ struct HttpProperties {
     auth: Option<UserAuthEntry>,
 }
 
-/// Reads the section.
-pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
+/// Reads the section. `types` are those that capabilities bring.
+pub(super) fn read(
+    section: &Node,
+    types: &[ConnectionType],
+    context: &mut Context<'_, '_>,
+) -> IndexMap<String, Connection> {
     let items = list_items(section, context.report);
     let connections = items.iter().filter_map(|node| {
-        let language = context.language;
-        let added = type_of(node).and_then(|name| language.connections.iter().find(|added| added.name == name));
+        let added = type_of(node).and_then(|name| types.iter().find(|added| added.name == name));
         let (id, kind) = match added {
             Some(added) => read_added(added, node, context)?,
             None => read_built_in(node, context)?,
@@ -120,7 +123,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<St
 }
 
 fn read_built_in(node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
-    let shape = Shape::of_entry::<ConnectionEntry>(&context.language.schema)?;
+    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema)?;
     let ConnectionEntry { id: Id(id), kind: entry } = decode(node, shape, context.report)?;
     let kind = kind(&id, entry, node, context)?;
     Some((id, kind))
@@ -128,11 +131,16 @@ fn read_built_in(node: &Node, context: &mut Context<'_, '_>) -> Option<(String, 
 
 /// Reads a connection whose type a capability brings.
 fn read_added(added: &ConnectionType, node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
-    let language = context.language;
-    let shape = Shape::of_entry::<ConnectionEntry>(&language.schema)?;
+    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema)?;
     let mut checked = check_value(node, shape, context.report)?;
     let kind = added.read(node, checked["properties"].take(), context)?;
     Some((checked["id"].as_str()?.to_owned(), kind))
+}
+
+/// Whether there is a type of connection with this name.
+pub(super) fn is_type(name: &str, context: &Context<'_, '_>) -> bool {
+    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema);
+    shape.is_some_and(|shape| shape.tagged_alternatives("type").any(|(known, _)| known == name))
 }
 
 fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {

@@ -1,9 +1,8 @@
 //! Checks cost limits: the price of every model that a limit covers must be known.
 
 use super::{Context, type_of};
-
 use crate::config::Config;
-use crate::section_type::{Paid, PaidUse, Sections};
+use crate::section_type::{Paid, PaidUse, SectionProblems, Sections};
 use config_source::{Node, Span};
 use std::collections::HashSet;
 
@@ -35,19 +34,17 @@ pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>)
     models.report();
 }
 
-/// Reports each model without a price that these agents and endpoints use, which a limit covers.
-pub(crate) fn check_use(
-    config: &Config,
-    context: &mut Context<'_, '_>,
-    limit: &str,
-    agents: &[&str],
-    endpoints: &[&str],
-) {
-    let mut models =
-        PriceCheck { config, context, agents: HashSet::new(), endpoints: HashSet::new(), found: Vec::new() };
-    agents.iter().for_each(|id| models.visit_agent(id, limit));
-    endpoints.iter().for_each(|id| models.visit_endpoint(id, limit));
-    models.report();
+impl SectionProblems<'_, '_, '_> {
+    /// Checks that the price of every model is known that these agents and endpoints use, so that
+    /// `limit`, in words, can be kept.
+    pub fn check_prices(&mut self, config: &Config, limit: &str, agents: &[&str], endpoints: &[&str]) {
+        let context = &mut *self.context;
+        let mut models =
+            PriceCheck { config, context, agents: HashSet::new(), endpoints: HashSet::new(), found: Vec::new() };
+        agents.iter().for_each(|id| models.visit_agent(id, limit));
+        endpoints.iter().for_each(|id| models.visit_endpoint(id, limit));
+        models.report();
+    }
 }
 
 /// Whether an agent has a cost limit, possibly one with an operator.

@@ -1,7 +1,7 @@
 //! Values of a page that may be operators, which are evaluated when the page is rendered.
 
 use super::operator::{self, EvaluationPlace, Side};
-use crate::language::Language;
+use crate::vocabulary::Vocabulary;
 use config_source::{Node, Report, suggest};
 use operators::Operators;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -89,11 +89,11 @@ pub(super) fn check<'n>(
     value: &'n Node,
     context: ValueContext,
     names: ReadableNames<'_, 'n>,
-    language: &Language,
+    vocabulary: &Vocabulary,
     report: &mut Report,
 ) {
     let ReadableNames { state, steps, event } = names;
-    operator::for_each_operator(value, place(context, language.operators()), report, &mut |operator, report| {
+    operator::for_each_operator(value, place(context, vocabulary.operators()), report, &mut |operator, report| {
         let Some(path) = operator.value.text() else { return };
         let first = path.split('.').next().unwrap_or(path);
         match operator.key {

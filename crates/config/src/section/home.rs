@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::value::{Id, Text};
-use crate::home::Home;
+use crate::config::Home;
 use crate::shape::{Shape, decode};
 use config_source::{Node, PathStep};
 use schemars::JsonSchema;

@@ -8,9 +8,11 @@ mod api;
 mod auth;
 mod confirm;
 mod connections;
-pub(crate) mod cost_limits;
+mod context;
+mod cost_limits;
 mod dynamic;
 mod embed;
+mod entry_ref;
 mod home;
 mod locale;
 pub(crate) mod models;
@@ -18,9 +20,6 @@ pub(crate) mod operator;
 mod pages;
 mod pictures;
 mod prices;
-mod quotas;
-mod rates;
-mod retention;
 pub(crate) mod rule_entry;
 mod serve_as_remote_agent;
 mod settings;
@@ -31,16 +30,17 @@ pub(crate) use agents::entry::AgentEntry;
 pub(crate) use agents::operators::TurnOperator;
 pub use agents::remote_parameters::RESERVED_PARAMETERS;
 pub(crate) use connections::ConnectionEntry;
+pub(crate) use context::{Context, DeclaredIds, step_connection};
 pub use operator::USER_KEYS;
 pub(crate) use pages::{define_page_parts, is_reserved_segment};
-pub(crate) use value::type_of;
+pub(crate) use value::{refuse_prototype_key, type_of};
 
 use crate::config::Config;
 use crate::env::Env;
 use crate::language::Language;
 use crate::section_type::Sections;
 use crate::shape;
-use config_source::{Node, PathStep, Report, Span, suggest};
+use config_source::{Node, Report};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,83 +93,6 @@ pub(crate) struct RootEntry {
     serve_as_remote_agent: Option<serve_as_remote_agent::ServeEntry>,
 }
 
-/// The state that sections share while they are checked.
-pub(crate) struct Context<'n, 'r> {
-    pub(crate) report: &'r mut Report,
-    pub(crate) language: &'r Language,
-    pub(crate) env: &'r dyn Env,
-    /// The whole config.
-    pub(crate) root: &'n Node,
-    /// The folder of the main file, if the config is on disk.
-    pub(crate) folder: Option<&'r Path>,
-    /// The declared ids, also of entries with other errors, so that references to them cause no
-    /// further errors.
-    pub(crate) connections: DeclaredIds<'n>,
-    pub(crate) models: DeclaredIds<'n>,
-    pub(crate) agents: DeclaredIds<'n>,
-    pub(crate) endpoints: DeclaredIds<'n>,
-    pub(crate) pages: DeclaredIds<'n>,
-    /// Whether other sites may embed chats. The page state that they set is not declared in the
-    /// config.
-    pub(crate) is_embedded: bool,
-    /// Whether embedding sites identify their users.
-    pub(crate) has_site_users: bool,
-}
-
-/// The declared ids with their entries.
-pub(crate) type DeclaredIds<'n> = IndexMap<&'n str, &'n Node>;
-
-impl<'n> Context<'n, '_> {
-    /// Returns the connection with an id, or reports that it does not exist.
-    pub(crate) fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
-        find(&self.connections, id, ("connection", "connections"), at, self.report)
-    }
-
-    /// Returns the endpoint with an id, or reports that it does not exist.
-    pub(crate) fn endpoint(&mut self, id: &str, at: Span) -> Option<&'n Node> {
-        find(&self.endpoints, id, ("endpoint", "api"), at, self.report)
-    }
-
-    /// Reports an endpoint that does not exist or that pages cannot call.
-    fn page_endpoint(&mut self, id: &str, at: Span) {
-        if self.endpoint(id, at).and_then(type_of) == Some("InternalApi") {
-            let help = "only routines, hooks and agents may call it".to_owned();
-            let message = format!("the endpoint `{id}` is internal, so no page can call it");
-            self.report.error(at, message, Some(help));
-        }
-    }
-
-    /// Reports an entry of a capability's section, a list, that does not exist. `what` is the noun.
-    pub(crate) fn entry(&mut self, section: &str, what: &str, id: &str, at: Span) {
-        let items = self.root.get(section).map_or(&[][..], |entry| entry.value.items());
-        let ids = items.iter().filter_map(|item| Some((item.get("id")?.value.text()?, item))).collect();
-        find(&ids, id, (what, section), at, self.report);
-    }
-
-    /// Returns the model with an id, or reports that it does not exist.
-    pub(crate) fn model(&mut self, id: &str, at: Span) -> Option<&'n Node> {
-        find(&self.models, id, ("model", "models"), at, self.report)
-    }
-
-    /// Returns the agent with an id, or reports that it does not exist.
-    pub(crate) fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
-        find(&self.agents, id, ("agent", "agents"), at, self.report)
-    }
-}
-
-/// Returns the entry with an id, or reports that it does not exist. `what` is the noun and the name
-/// of the section.
-fn find<'n>(ids: &DeclaredIds<'n>, id: &str, what: (&str, &str), at: Span, report: &mut Report) -> Option<&'n Node> {
-    let found = ids.get(id).copied();
-    if found.is_none() {
-        let (what, section) = what;
-        let help = suggest::help(id, ids.keys().copied());
-        let help = help.or_else(|| Some(format!("declare it in the section `{section}`")));
-        report.error(at, format!("there is no {what} `{id}`"), help);
-    }
-    found
-}
-
 /// Reads all sections. The result is complete only if the report has no errors.
 pub(crate) fn read(
     root: &Node,
@@ -178,7 +101,7 @@ pub(crate) fn read(
     report: &mut Report,
     env: &dyn Env,
 ) -> Config {
-    shape::check_root(root, &language.schema, report);
+    shape::check_root(root, &language.vocabulary.schema, report);
     let null = Node { at: root.at, kind: config_source::NodeKind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
     let embed =
@@ -192,19 +115,19 @@ pub(crate) fn read(
         is_embedded: embed.is_some(),
         has_site_users: embed.is_some_and(|embed| embed.get("tokens").is_some()),
         report,
-        language,
+        vocabulary: &language.vocabulary,
         env,
         root,
         folder,
     };
     settings::check_version(section("configVersion"), &mut context);
     let (limits, bounds) = settings::limits(section("limits"), &mut context);
-    let connections = connections::read(section("connections"), &mut context);
+    let connections = connections::read(section("connections"), &language.connections, &mut context);
     let models = models::read(section("models"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
     let pages = pages::read(section("pages"), &mut context);
     let (store, retention) = settings::store(section("store"), &mut context);
-    let agents = agents::read(section("agents"), &connections, &models, &mut context);
+    let agents = agents::read(section("agents"), &connections, &models, &language.sections, &mut context);
     let config = Config {
         fingerprint: context.report.fingerprint(),
         models,
@@ -223,7 +146,7 @@ pub(crate) fn read(
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,
-        sections: Sections::of_root(root, &mut context),
+        sections: Sections::of_root(root, &language.sections, &mut context),
         source: Arc::default(),
         folder: folder.map(Path::to_owned),
         limits,
@@ -257,32 +180,4 @@ fn declared_ids<'n>(section: &'n Node, what: &str, report: &mut Report) -> Decla
         }
     }
     ids
-}
-
-/// Reports names such as `__proto__`, which have a meaning in every JavaScript object.
-fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
-    if operators::is_prototype_key(name) {
-        report.error(at, format!("the name `{name}` is refused: in a browser it can change every object"), None);
-    }
-}
-
-/// Checks that the connection of a step exists and has a suitable type, which `needed` describes:
-/// "the type Http".
-fn step_connection<'n>(
-    id: &str,
-    request_type: &str,
-    needed: &str,
-    fits: impl FnOnce(&str) -> bool,
-    step: &Node,
-    context: &mut Context<'n, '_>,
-) -> Option<&'n Node> {
-    let at = step.span_at(&[PathStep::Key("connectionId")]);
-    let connection = context.connection(id, at)?;
-    let found = type_of(connection)?;
-    if !fits(found) {
-        let message = format!("{request_type} needs a connection of {needed}; `{id}` is of the type {found}");
-        context.report.error(at, message, None);
-        return None;
-    }
-    Some(connection)
 }

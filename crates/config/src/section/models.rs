@@ -96,7 +96,7 @@ fn model(node: &Node, context: &mut Context<'_, '_>) -> Option<Model> {
     let agent_type = connection.and_then(|(id, _)| agent_type_of(id, context)).unwrap_or(AgentType::Agent);
     check_settings(node, agent_type, context);
     check_thinking(node, agent_type, context);
-    let entry: ModelEntry = decode(node, Shape::of_entry::<ModelEntry>(&context.language.schema)?, context.report)?;
+    let entry: ModelEntry = decode(node, Shape::of_entry::<ModelEntry>(&context.vocabulary.schema)?, context.report)?;
     let Text(model) = entry.model;
     Some(Model {
         id: entry.id.0,

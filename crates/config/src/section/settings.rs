@@ -1,8 +1,12 @@
 //! The sections `limits` and `store`.
 
+mod quotas;
+mod rates;
+mod retention;
+
+use super::Context;
 use super::auth::proxy::parse_networks;
 use super::value::{Setting, Text};
-use super::{Context, quotas, rates, retention};
 use crate::limits::Limits;
 use crate::limits::rate_limit::RateLimit;
 use crate::shape::{Shape, decode};

@@ -7,7 +7,7 @@ pub(crate) use patterns::check_patterns;
 pub use settings::Id;
 pub(crate) use settings::{EndpointId, Text, ToolName};
 
-use config_source::Node;
+use config_source::{Node, Report, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use settings::Variable;
@@ -48,4 +48,11 @@ impl Setting {
 /// Returns the `type` of an entry, if it has one.
 pub(crate) fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
+}
+
+/// Reports names such as `__proto__`, which have a meaning in every JavaScript object.
+pub(crate) fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
+    if operators::is_prototype_key(name) {
+        report.error(at, format!("the name `{name}` is refused: in a browser it can change every object"), None);
+    }
 }

@@ -103,6 +103,13 @@ pub trait Section: JsonSchema + DeserializeOwned + Send + Sync + 'static {
     }
 }
 
+impl SectionProblems<'_, '_, '_> {
+    /// Checks that the section `S`, a list in the root, has an entry with this id. `what` is the noun.
+    pub fn check_entry<S: Section>(&mut self, path: &[PathStep<'_>], what: &str, id: &str) {
+        self.context.entry(S::KEY, what, id, self.node.span_at(path));
+    }
+}
+
 /// Something that a section uses and that is paid for.
 #[derive(Clone, Debug)]
 pub struct PaidUse {

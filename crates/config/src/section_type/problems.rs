@@ -1,17 +1,15 @@
 //! What the checks of a section report.
 
-use super::Section;
-use crate::config::Config;
 use crate::connection_type::ConnectionProperties;
-use crate::section::{Context, cost_limits, operator, type_of};
+use crate::section::{Context, operator, type_of};
 use config_source::{Node, PathStep, suggest};
 use url::Url;
 
 /// Reports problems of a section, or of the properties of a connection, at their positions in the
 /// file. Paths start at the section or the properties.
 pub struct SectionProblems<'a, 'n, 'r> {
-    node: &'a Node,
-    context: &'a mut Context<'n, 'r>,
+    pub(super) node: &'a Node,
+    pub(crate) context: &'a mut Context<'n, 'r>,
 }
 
 impl<'a, 'n, 'r> SectionProblems<'a, 'n, 'r> {
@@ -72,11 +70,6 @@ impl SectionProblems<'_, '_, '_> {
         }
     }
 
-    /// Checks that the section `S`, a list in the root, has an entry with this id. `what` is the noun.
-    pub fn check_entry<S: Section>(&mut self, path: &[PathStep<'_>], what: &str, id: &str) {
-        self.context.entry(S::KEY, what, id, self.node.span_at(path));
-    }
-
     /// Checks that the config declares this agent.
     pub fn check_agent(&mut self, path: &[PathStep<'_>], id: &str) {
         self.context.agent(id, self.node.span_at(path));
@@ -91,19 +84,13 @@ impl SectionProblems<'_, '_, '_> {
     /// that read a value there.
     pub fn check_operators(&mut self, path: &[PathStep<'_>], values: &[&'static str]) {
         let Some(node) = self.node.node_at(path) else { return };
-        operator::check(node, self.context.language.operators(), values, self.context.report);
-    }
-
-    /// Checks that the price of every model is known that these agents and endpoints use, so that
-    /// `limit`, in words, can be kept.
-    pub fn check_prices(&mut self, config: &Config, limit: &str, agents: &[&str], endpoints: &[&str]) {
-        cost_limits::check_use(config, self.context, limit, agents, endpoints);
+        operator::check(node, self.context.vocabulary.operators(), values, self.context.report);
     }
 
     /// Checks that a config may have a section with this name.
     pub fn check_section_name(&mut self, path: &[PathStep<'_>], name: &str) {
-        if !self.context.language.section_names().any(|known| known == name) {
-            let help = suggest::help(name, self.context.language.section_names());
+        if !self.context.vocabulary.section_names().any(|known| known == name) {
+            let help = suggest::help(name, self.context.vocabulary.section_names());
             self.context.report.error(self.node.span_at(path), format!("a config has no section `{name}`"), help);
         }
     }

@@ -1,6 +1,6 @@
 //! The sections that a config or an agent has.
 
-use super::{PaidUse, ReadValue, Section, SectionPlace, SectionProblems, SwitchOption};
+use super::{PaidUse, ReadValue, Section, SectionPlace, SectionProblems, SectionType, SwitchOption};
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::rule::AccessRule;
@@ -16,19 +16,23 @@ use std::sync::Arc;
 pub struct Sections(Vec<(&'static str, Arc<dyn ReadValue>)>);
 
 impl Sections {
-    /// Reads the sections of the root. Those with errors are left out.
-    pub(crate) fn of_root(root: &Node, context: &mut Context<'_, '_>) -> Self {
-        let shape = Shape::root(&context.language.schema);
-        Self(Self::read(SectionPlace::Root, root, shape, context).into_iter().flatten().collect())
+    /// Reads the sections of these types in the root. Those with errors are left out.
+    pub(crate) fn of_root(root: &Node, types: &[SectionType], context: &mut Context<'_, '_>) -> Self {
+        let shape = Shape::root(&context.vocabulary.schema);
+        Self(Self::read(SectionPlace::Root, root, types, shape, context).into_iter().flatten().collect())
     }
 
-    /// Reads the sections of an agent, and returns them with the rest of its entry; `None` instead of
+    /// Reads the sections of these types in an agent, and returns them with the rest of its entry; `None` instead of
     /// the sections if one of them has the wrong form. `shape` is the shape of the entry.
-    pub(crate) fn of_agent(node: &Node, shape: Shape<'_>, context: &mut Context<'_, '_>) -> (Option<Self>, Node) {
-        let sections = Self::read(SectionPlace::Agent, node, shape, context);
+    pub(crate) fn of_agent(
+        node: &Node,
+        types: &[SectionType],
+        shape: Shape<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> (Option<Self>, Node) {
+        let sections = Self::read(SectionPlace::Agent, node, types, shape, context);
         let mut rest = node.clone();
         if let NodeKind::Map(entries) = &mut rest.kind {
-            let types = &context.language.sections;
             entries.retain(|entry| {
                 !types.iter().any(|section| section.place == SectionPlace::Agent && section.key == entry.key)
             });
@@ -47,10 +51,11 @@ impl Sections {
     fn read(
         place: SectionPlace,
         node: &Node,
+        types: &[SectionType],
         shape: Shape<'_>,
         context: &mut Context<'_, '_>,
     ) -> Vec<Option<(&'static str, Arc<dyn ReadValue>)>> {
-        let types = context.language.sections.iter().filter(|section| section.place == place);
+        let types = types.iter().filter(|section| section.place == place);
         let read = types.filter_map(|section| {
             let entry = node.get(section.key).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))?;
             let value = (section.read)(&entry.value, shape.property(section.key)?, context);

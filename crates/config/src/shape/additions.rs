@@ -1,6 +1,6 @@
 //! What programs add to the schema: operators and types of blocks.
 
-use super::schema::description;
+use super::query::description;
 use crate::section::TurnOperator;
 use operators::Operators;
 use schemars::JsonSchema;

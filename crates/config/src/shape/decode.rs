@@ -3,7 +3,7 @@
 
 use super::mapping::{check_limit_sections, mapping_help};
 use super::pattern;
-use super::schema::Shape;
+use super::query::Shape;
 use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

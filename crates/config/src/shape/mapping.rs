@@ -1,7 +1,7 @@
 //! Checks mappings: unknown keys, missing keys, and the tag that selects a shape.
 
 use super::decode::Decoder;
-use super::schema::{Shape, description};
+use super::query::{Shape, description};
 use config_source::{MapEntry, Node, NodeKind, Report, Span, suggest};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! The schema that is published for editors.
 
-use super::schema::Shape;
+use super::query::Shape;
 use serde_json::{Value, json};
 
 /// Returns the schema without internal keywords, closed against unknown keys, and with `{_ref:

@@ -1,6 +1,6 @@
 //! Finds the secrets that are written in a config.
 
-use super::schema::Shape;
+use super::query::Shape;
 use config_source::{Node, NodeKind};
 
 /// Returns the texts that stand where the schema also allows `{ _secret: NAME }`.

@@ -4,6 +4,7 @@
 use super::{ClientIdentity, OauthError, OauthHttp};
 use ::http::{HeaderMap, HeaderValue, Method, header};
 use auth::oauth::error_code;
+use oauth_discovery::read_scopes;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
@@ -13,8 +14,6 @@ use url::form_urlencoded::Serializer;
 const WHAT: &str = "the token endpoint";
 /// The longest token in bytes.
 const MAX_TOKEN: usize = 32 << 10;
-/// The longest list of scopes in bytes.
-const MAX_SCOPES: usize = 4 << 10;
 
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
@@ -166,20 +165,9 @@ impl IssuedTokens {
             access_token,
             refresh_token: refresh_token.filter(|token| !token.is_empty()),
             expires_in: expires_in.map(|seconds| seconds.clamp(0, 10 * 365 * 86_400)),
-            scopes: granted.map(scopes),
+            scopes: granted.map(read_scopes),
         })
     }
-}
-
-/// Splits a list of scopes.
-pub(crate) fn scopes(text: &str) -> Vec<String> {
-    let list = text.split([' ', ',']).filter(|scope| !scope.is_empty());
-    let mut length = 0;
-    let within = |scope: &&str| {
-        length += scope.len() + 1;
-        length <= MAX_SCOPES
-    };
-    list.take_while(within).map(str::to_owned).collect()
 }
 
 /// Formats nothing secret.

@@ -16,7 +16,7 @@ const MARKS: &[(&str, Format)] = &[
     ("xl/workbook.bin", Format::Spreadsheet),
 ];
 
-/// What the entry `mimetype` of an archive contains.
+/// The contents of the entry `mimetype` of archives.
 const MEDIA_TYPES: &[(&str, Format)] = &[
     ("application/epub+zip", Format::Epub),
     ("application/vnd.oasis.opendocument.spreadsheet", Format::Spreadsheet),

@@ -17,7 +17,7 @@ use unpdf::{
 /// The maximum number of pages without text whose numbers are kept.
 const MAX_PICTURES: usize = 10_000;
 
-/// What was found out about the pages.
+/// The properties of the pages.
 #[derive(Default)]
 struct Pages {
     headings: HeadingPath,

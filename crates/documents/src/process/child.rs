@@ -11,7 +11,7 @@ use std::thread;
 
 /// The stack of the thread that parses. Parsers of nested formats are recursive.
 const STACK: usize = 64 << 20;
-/// What the process may have mapped above its memory limit: the program, libraries, reserved
+/// The bytes that the process may have mapped above its memory limit: the program, libraries, reserved
 /// addresses.
 const MAPPED: u64 = 512 << 20;
 /// The processor time that the process may use above its time limit, which the parent enforces.

@@ -24,7 +24,7 @@ const MAX_PARALLEL: usize = 4;
 const SMALL_TEXT: usize = 1 << 20;
 /// How much longer the result may be than the text, for the structure and escaped characters.
 const OUTPUT_FACTOR: u64 = 3;
-/// What the result may have besides the text.
+/// The bytes that the result may have besides the text.
 const OUTPUT_EXTRA: u64 = 16 << 20;
 /// The number of bytes that are kept of a child's error output.
 const MAX_ERRORS: u64 = 4_096;

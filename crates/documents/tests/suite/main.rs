@@ -3,6 +3,8 @@
 #[cfg(all(feature = "office", feature = "pdf"))]
 mod binary;
 #[cfg(all(feature = "office", feature = "pdf"))]
+mod files;
+#[cfg(all(feature = "office", feature = "pdf"))]
 mod hostile;
 mod process;
 #[cfg(all(feature = "office", feature = "pdf"))]

@@ -1,4 +1,4 @@
-//! What the admin console shows and does, and the figures for metrics. Nothing here checks an owner.
+//! The queries and changes of the admin console, and the figures for metrics. Nothing here checks an owner.
 
 use super::{now, with_now};
 use schemars::JsonSchema;
@@ -122,7 +122,7 @@ pub struct QueueStatus {
     pub oldest_due_ms: Option<i64>,
 }
 
-/// What cancelling a job did.
+/// The outcome of cancelling a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelOutcome {
     /// It waited and is cancelled.

@@ -23,7 +23,7 @@ macro_rules! insert {
     };
 }
 
-/// What both kinds of replacing have in common. A job that runs stays as it is until its end, apart
+/// The common part of both kinds of replacing. A job that runs stays as it is until its end, apart
 /// from the payload, which the attempt has read.
 macro_rules! update {
     ($due_at:literal, $delayed_at:literal, $again_at:literal) => {

@@ -1,4 +1,4 @@
-//! What tells whether the worker of a running job lives.
+//! The leases, by which it is known whether the worker of a running job lives.
 
 use super::now;
 use store::StoreError;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 const TRIES: u32 = 30;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What a handler did.
+/// The end of a handler.
 enum Done {
     /// It returned.
     Returned(Result<Outcome, JobError>),

@@ -48,7 +48,7 @@ struct Tasks {
     _others: AbortOnDropHandle<()>,
 }
 
-/// What the tasks share.
+/// The state that the tasks share.
 struct Shared {
     jobs: Jobs,
     /// The name of these workers in the database: no two processes have the same, not even a process

@@ -1,4 +1,4 @@
-//! What a model is asked about pages that are pictures, and what of its answer is kept.
+//! The question to a model about pages that are pictures, and the parts of its answer that are kept.
 
 use crate::store::ReadPage;
 use capability::{CurrentConfig, ModelFailure, ModelQuestion, QuestionFile};
@@ -19,7 +19,7 @@ const MAX_OUTPUT_TOKENS: u32 = 16_000;
 /// How long the model may take.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// What the model is told.
+/// The instructions of the model.
 const INSTRUCTIONS: &str = "\
 You read pages of a document that are pictures, such as scans. You get the document as a file, and a JSON object with `pages`: the numbers of the pages that you read now, counted from 1 at the beginning of the file, whatever number is printed on them.
 

@@ -67,7 +67,7 @@ pub(super) fn handler_with(
     })
 }
 
-/// What a model is to read of a version.
+/// The pages of a version that a model is to read.
 struct Pictures<'a> {
     version: &'a OpenVersion,
     settings: PageReader,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// What a stand-in answers.
+/// The answer of a stand-in.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) retry_after: &'static str,
@@ -44,7 +44,7 @@ pub(crate) struct StandIn {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What a stand-in was asked.
+/// The requests to a stand-in.
 #[derive(Default)]
 struct Seen {
     requests: Vec<(String, Value)>,

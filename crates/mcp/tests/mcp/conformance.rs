@@ -7,7 +7,7 @@ use contract::{RunScope, ToolContext, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use mcp::{AskUser, McpFeatures, McpServer, McpSettings, McpSource, McpTransport, QuestionRequest, ServerQuestion};
-use mcp::{ClientCredentials, HttpServerSettings, UserAnswer};
+use mcp::{ClientCredentials, ClientProof, HttpServerSettings, TokenEndpoint, UserAnswer};
 use serde_json::{Value, json};
 use settings::user_auth::{AccountAuth, OauthClient, UserAuth};
 use std::process::Stdio;
@@ -53,7 +53,7 @@ async fn conformance_client() {
     let scenario = std::env::var(SCENARIO).unwrap();
     let url = std::env::args().next_back().unwrap();
     let given = std::env::var(CONTEXT).ok().map(|text| serde_json::from_str(&text).unwrap());
-    let oauth = given.as_ref().and_then(credentials);
+    let oauth = given.as_ref().and_then(|given| credentials(&scenario, given));
     let user_auth = (oauth.is_none() && scenario.starts_with("auth/")).then(|| account(&scenario, given.as_ref()));
     let transport = McpTransport::Http(HttpServerSettings { oauth, user_auth, ..address(&url) });
     let service = transport.user_service(&scenario);
@@ -96,14 +96,14 @@ fn account(scenario: &str, given: Option<&Value>) -> UserAuth {
     UserAuth::Account(AccountAuth { client, ..AccountAuth::default() })
 }
 
-/// Returns the credentials of a scenario, if they are of a kind that a config can have.
-fn credentials(context: &Value) -> Option<ClientCredentials> {
+/// Returns the credentials of a scenario in which the client acts for itself.
+fn credentials(scenario: &str, context: &Value) -> Option<ClientCredentials> {
     let text = |key: &str| context[key].as_str().map(str::to_owned);
-    Some(ClientCredentials {
-        token_url: text("token_endpoint")?.parse().ok()?,
-        client_id: text("client_id")?,
-        client_secret: text("client_secret")?.into(),
-        refresh_token: None,
-        scope: None,
-    })
+    let proof = match scenario {
+        "auth/client-credentials-basic" => ClientProof::Secret(text("client_secret")?.into()),
+        "auth/client-credentials-jwt" => ClientProof::PrivateKey(text("private_key_pem")?.into()),
+        _ => return None,
+    };
+    let (endpoint, client_id) = (TokenEndpoint::Discovered, text("client_id")?);
+    Some(ClientCredentials { endpoint, client_id, proof, refresh_token: None, scope: None })
 }

@@ -1,5 +1,5 @@
-//! Authorization at a server: a token is sent to that server only, and nothing that a server says
-//! leads to another address. No person signs in here, so there is no browser to redirect, and no
+//! Authorization at a server: a token is sent to that server only. Nothing that a server says leads to another address,
+//! unless the config lets it name its authorization server. No person signs in here, so there is no browser to redirect, and no
 //! code or state to steal.
 
 use crate::log::Log;
@@ -9,11 +9,12 @@ use axum::extract::Request;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
-use mcp::{ClientCredentials, HttpServerSettings, McpFeatures, McpSettings, McpTransport};
+use mcp::{ClientCredentials, ClientProof, HttpServerSettings, McpFeatures, McpSettings, McpTransport, TokenEndpoint};
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::net::TcpListener;
+use url::form_urlencoded::byte_serialize;
 
 const SECRET: &str = "secret-canary-1";
 const REFRESH: &str = "refresh-canary-2";
@@ -66,12 +67,21 @@ fn token(life: u64) -> Response {
 }
 
 fn settings(server: &str, token_url: &str, refresh_token: Option<&str>) -> McpSettings {
+    settings_with(server, TokenEndpoint::Url(token_url.parse().unwrap()), refresh_token, Some("tools"))
+}
+
+fn settings_with(
+    server: &str,
+    endpoint: TokenEndpoint,
+    refresh_token: Option<&str>,
+    scope: Option<&str>,
+) -> McpSettings {
     let oauth = ClientCredentials {
-        token_url: token_url.parse().unwrap(),
+        endpoint,
         client_id: "chat wright".to_owned(),
-        client_secret: SECRET.into(),
+        proof: ClientProof::Secret(SECRET.into()),
         refresh_token: refresh_token.map(SecretString::from),
-        scope: Some("tools".to_owned()),
+        scope: scope.map(str::to_owned),
     };
     let transport = HttpServerSettings { oauth: Some(oauth), ..address(&format!("{server}/mcp")) };
     McpSettings {
@@ -157,6 +167,86 @@ async fn answers_of_a_server_lead_to_no_other_address() {
         assert_eq!(seen(&asked).len(), 0, "without a token it is not asked");
     }
     assert_eq!(seen(&stolen), []);
+}
+
+/// Starts an authorization server with metadata. It accepts these ways to prove who a client is.
+async fn authorization_server(methods: &'static [&'static str]) -> (String, Asked) {
+    let own = Arc::new(OnceLock::<String>::new());
+    let named = own.clone();
+    let (origin, asked) = somebody(move |_, path, _| {
+        let origin = named.get().unwrap();
+        match path {
+            "/.well-known/oauth-authorization-server" => Json(json!({
+                "issuer": origin,
+                "token_endpoint": format!("{origin}/issue"),
+                "token_endpoint_auth_methods_supported": methods,
+            }))
+            .into_response(),
+            "/issue" => token(3600),
+            _ => StatusCode::NOT_FOUND.into_response(),
+        }
+    })
+    .await;
+    own.set(origin.clone()).unwrap();
+    (origin, asked)
+}
+
+/// Starts an MCP server that names its authorization server.
+async fn server_of(issuer: &str) -> (String, Asked) {
+    let issuer = issuer.to_owned();
+    somebody(move |method, path, message| match path {
+        "/.well-known/oauth-protected-resource/mcp" => {
+            Json(json!({ "authorization_servers": [issuer], "scopes_supported": ["read", "list"] })).into_response()
+        }
+        _ => mcp(method, path, message),
+    })
+    .await
+}
+
+#[tokio::test]
+async fn token_endpoint_is_found_by_metadata() {
+    let (issuer, gave) = authorization_server(&["client_secret_post", "client_secret_basic"]).await;
+    let (server, asked) = server_of(&issuer).await;
+    assert_eq!(called(settings_with(&server, TokenEndpoint::Discovered, None, None)).await, "done");
+    let resource: String = byte_serialize(format!("{server}/mcp").as_bytes()).collect();
+    let form = format!("grant_type=client_credentials&scope=read+list&resource={resource}");
+    let metadata = ("GET /.well-known/oauth-authorization-server".to_owned(), String::new(), String::new());
+    let basic = "Basic Y2hhdCt3cmlnaHQ6c2VjcmV0LWNhbmFyeS0x".to_owned();
+    assert_eq!(seen(&gave), [metadata, ("POST /issue".to_owned(), basic, form)]);
+    assert!(!format!("{:?}", seen(&asked)).contains(SECRET));
+    // The secret in the body, for a server that takes it there only; the scope of the config; a refresh token.
+    let (issuer, gave) = authorization_server(&["client_secret_post"]).await;
+    let (server, _) = server_of(&issuer).await;
+    assert_eq!(called(settings_with(&server, TokenEndpoint::Discovered, Some(REFRESH), Some("tools"))).await, "done");
+    let (_, sign, body) = seen(&gave).pop().unwrap();
+    assert_eq!(sign, "");
+    assert!(
+        body.starts_with(&format!("grant_type=refresh_token&refresh_token={REFRESH}&scope=tools&resource=")),
+        "{body}"
+    );
+    assert!(body.ends_with(&format!("&client_id=chat+wright&client_secret={SECRET}")), "{body}");
+}
+
+#[tokio::test]
+async fn secrets_are_sent_to_the_issuer_of_the_config_only() {
+    let (thief, stolen) = authorization_server(&["client_secret_basic"]).await;
+    let (issuer, _) = authorization_server(&["client_secret_basic"]).await;
+    let (server, asked) = server_of(&thief).await;
+    let at = |issuer: &str| settings_with(&server, TokenEndpoint::Issuer(issuer.parse().unwrap()), None, None);
+    assert_eq!(called(at(&issuer)).await, "done");
+    assert_eq!(seen(&stolen), []);
+    // Neither one that takes no secret, nor one whose metadata are those of another one, gets it.
+    let (without, gave) = authorization_server(&["private_key_jwt"]).await;
+    let (liar, heard) =
+        somebody(move |_, _, _| Json(json!({ "issuer": issuer, "token_endpoint": "/issue" })).into_response()).await;
+    let before = seen(&asked).iter().filter(|(_, sign, _)| !sign.is_empty()).count();
+    for issuer in [&without, &liar] {
+        let output = called(at(issuer)).await;
+        assert!(output.starts_with("The tools of `peer` are not available now: "), "{output}");
+    }
+    assert!([gave, heard].iter().all(|asked| seen(asked).iter().all(|(line, ..)| line.starts_with("GET "))));
+    let after = seen(&asked).iter().filter(|(_, sign, _)| !sign.is_empty()).count();
+    assert_eq!(before, after, "without a token it is not asked");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use added_entries::MASK;
 use insta::assert_snapshot;
 use secrecy::ExposeSecret;
 use serde_json::json;
-use settings::mcp::{HttpServerSettings, McpTransport};
+use settings::mcp::{ClientProof, HttpServerSettings, McpTransport};
 
 /// Returns how the server of the agent `helper` is reached.
 fn http(bench: &Bench) -> HttpServerSettings {
@@ -42,7 +42,8 @@ fn secrets_are_sent_to_the_server_and_shown_nowhere() {
     assert_eq!(reached.url.as_str(), format!("https://mcp.example.com/s/{CANARY}-url/mcp"));
     let headers: Vec<_> = reached.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
     assert_eq!(headers, [("Authorization", format!("Bearer {CANARY}").as_str()), ("X-Token", "the-token")]);
-    assert_eq!(reached.oauth.as_ref().unwrap().client_secret.expose_secret(), CANARY);
+    let ClientProof::Secret(secret) = &reached.oauth.as_ref().unwrap().proof else { panic!() };
+    assert_eq!(secret.expose_secret(), CANARY);
     let all = format!("{} {} {:?} {:?}", shown(&bench), bench.current().yaml(), bench.config(), bench.stored);
     assert!(!all.contains("canary"), "{all}");
     assert_snapshot!(shown(&bench), @r#"{"enabled":true,"type":"http","url":"https://mcp.example.com/s/***/mcp","headers":{"Authorization":"***","X-Token":{"_secret":"TOKEN"}},"oauth":{"tokenUrl":"https://auth.example.com/token","clientId":"me","clientSecret":"***","refreshToken":"***"},"agents":["helper"],"confirm":false,"shared":false,"readsPrivate":false,"returnsUntrusted":true,"egress":true}"#);
@@ -74,7 +75,8 @@ fn masked_values_stay_as_they_are() {
     assert_eq!(after.headers[0].1.expose_secret(), before.headers[0].1.expose_secret());
     bench.save("weather", with("/headers/Authorization", "Bearer new".into())).unwrap();
     assert_eq!(http(&bench).headers[0].1.expose_secret(), "Bearer new");
-    assert_eq!(http(&bench).oauth.unwrap().client_secret.expose_secret(), CANARY);
+    let ClientProof::Secret(secret) = http(&bench).oauth.unwrap().proof else { panic!() };
+    assert_eq!(secret.expose_secret(), CANARY);
 
     // A mask needs something that it stands for.
     let mut other = shown.clone();

@@ -14,6 +14,9 @@ pub(crate) use projects::{
     delete, find, list, project_of_folder, save,
 };
 
+#[cfg(test)]
+pub(crate) use projects::explain_list;
+
 use crate::project::Role;
 use ::store::sql::Row;
 use ::store::{CapabilityTables, Migration, StoreError, Table};

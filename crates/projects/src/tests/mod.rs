@@ -5,7 +5,7 @@ mod kill;
 
 use crate::project::{Color, ProjectSettings, Role};
 use crate::store::*;
-use ::store::{AuditEntry, BeginRun, BeginRunOutcome, NewMessage, NewUser, Schema, Store};
+use ::store::{AuditEntry, BeginRun, BeginRunOutcome, NewMessage, NewUser, Schema, Store, StoreError};
 use auth::audit_row;
 use serde_json::Value;
 use std::time::Duration;
@@ -260,6 +260,26 @@ async fn data_of_a_user_is_deleted_with_them() {
         let kept = store.conversation("bob", "b").await.unwrap().unwrap().summary;
         assert_eq!(kept.folder_id.as_deref(), Some("f-bob-p"), "his conversation and his folder are his");
         assert_eq!(project_of_conversation(store, "bob", "b").await.unwrap(), None);
+    })
+    .await;
+}
+
+/// SQLite has no statistics here, as in a real server. PostgreSQL decides by its own.
+#[tokio::test]
+async fn conversations_of_a_project_are_counted_by_its_folder() {
+    on_each_database(async |store| {
+        let explain = store.read(|db| {
+            Box::pin(async move {
+                if db.is_postgres() {
+                    return Ok("conversations_in_folder".to_owned());
+                }
+                let rows = explain_list("ada").fetch_all(db).await?;
+                let lines = rows.iter().map(|row| Ok(row.try_get::<String>("detail")?));
+                Ok(lines.collect::<Result<Vec<_>, StoreError>>()?.join("\n"))
+            })
+        });
+        let plan = explain.await.unwrap();
+        assert!(plan.contains("conversations_in_folder") && !plan.contains("conversations_of_owner"), "{plan}");
     })
     .await;
 }

@@ -4,6 +4,7 @@ mod api;
 mod betas;
 mod block;
 mod cache;
+mod called_tools;
 mod container;
 mod context_edits;
 mod file;

@@ -2,7 +2,7 @@
 
 use super::PROVIDER;
 use super::model_features::{self, ModelFeatures};
-use super::{betas, cache, container, file, structured, tool_search};
+use super::{betas, cache, called_tools, container, file, structured, tool_search};
 use crate::lenient::sanitize_identifier;
 use crate::options::{self, OptionMapping};
 use contract::{
@@ -87,6 +87,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     container::reuse_container(&mut body, &request.messages, jiff::Timestamp::now());
     tool_search::remove_unknown(&mut body);
+    called_tools::declare(&mut body);
     if let Some(control) = control {
         cache::add_cache_control(&mut body, &control);
     }

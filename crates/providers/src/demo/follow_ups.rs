@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// The name of the answer's form.
 pub(crate) const FORM: &str = "follow_ups";
 
-/// What the model understands.
+/// The requests that the model understands.
 const REQUESTS: &[&str] = &[
     "What can you do?",
     "Show me a table and some code.",

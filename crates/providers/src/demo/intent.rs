@@ -16,7 +16,7 @@ pub(crate) enum Intent {
     FillForm,
     /// A search for this topic.
     Search(String),
-    /// What is connected with this.
+    /// The entities that are connected with this.
     Connections(String),
     /// The deletion of the article about this topic.
     Delete(String),

@@ -10,6 +10,7 @@ mod server_tool;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
+mod tool_search;
 
 pub use model::OpenAiResponses;
 

@@ -3,8 +3,8 @@
 //! Nothing is stored at the provider: this server keeps the conversation, and reasoning is sent
 //! back encrypted.
 
-use super::PROVIDER;
 use super::results::ResultFormats;
+use super::{PROVIDER, tool_search};
 use crate::lenient::sanitize_identifier;
 use crate::options::{self, OptionMapping};
 use crate::{file, openai};
@@ -97,6 +97,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set_format(&mut body, text_format(format));
     }
     remove_bare_format(&mut body);
+    tool_search::remove_unknown(&mut body);
     Value::Object(body)
 }
 
@@ -288,7 +289,7 @@ fn reasoning_item(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
 mod tests {
     use super::super::stream::ResponsesCodec;
     use super::*;
-    use crate::testing::{history_after, request, sse_events, user};
+    use crate::testing::{self, history_after, request, sse_events, user};
 
     /// The API's search stands before what it finds, which has a fixed order.
     #[test]
@@ -325,7 +326,9 @@ mod tests {
                 format!(r#"{{"type":"response.completed","response":{{"output":[{call}]}}}}"#),
             ];
             let stream = sse_events(&lines.join("\n"), "");
-            let body = body("gpt-5.4", &request(history_after(ResponsesCodec::default(), &stream)));
+            let history = history_after(ResponsesCodec::default(), &stream);
+            let body =
+                body("gpt-5.4", &Request { tools: vec![testing::tool()], provider_search: true, ..request(history) });
             let expected = json!({ "type": "function_call", "call_id": "c", "name": "crm_find", "arguments": "{}", "namespace": "crm" });
             assert_eq!(body["input"][1], expected);
         };

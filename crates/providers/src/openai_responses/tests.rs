@@ -1,8 +1,8 @@
 use super::request::body;
 use super::stream::ResponsesCodec;
-use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events};
+use crate::testing::{decode, decoded_lines, history_after, request, split, sse_events, tool};
 use contract::{
-    AssistantPart, FinishReason, Message, ModelErrorKind, Part, ToolCall, ToolOutput, ToolResult, UserPart,
+    AssistantPart, FinishReason, Message, ModelErrorKind, Part, Request, ToolCall, ToolOutput, ToolResult, UserPart,
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -170,7 +170,8 @@ fn items_of_every_type_are_decoded() {
 /// The next request contains each item as received, and results of the matching types.
 #[test]
 fn items_of_every_type_are_sent_back() {
-    let body = body("gpt-5", &request(history_after(ResponsesCodec::default(), &sse_events(ITEMS, ""))));
+    let history = history_after(ResponsesCodec::default(), &sse_events(ITEMS, ""));
+    let body = body("gpt-5", &Request { tools: vec![tool()], provider_search: true, ..request(history) });
     let sent = body["input"].as_array().unwrap();
     let completed: serde_json::Value = serde_json::from_str(ITEMS.lines().last().unwrap()).unwrap();
     for item in completed["response"]["output"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! What is said of the replays of a dataset's cases.
+//! The report about the replays of a dataset's cases.
 
 use super::terminal::printable;
 use super::{Comparison, Finding};

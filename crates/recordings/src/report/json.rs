@@ -13,7 +13,7 @@ pub struct JsonReport<'a> {
     pub passed: bool,
     /// The comparisons.
     pub runs: &'a [Comparison],
-    /// What they say of the cases of a dataset, if one was replayed.
+    /// The results by the cases of a dataset, if one was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<&'a DatasetReport>,
 }

@@ -154,7 +154,7 @@ fn orthonormalise(matrix: &mut Matrix) {
     }
 }
 
-/// What is left of a direction's square after the directions before it, as a part of the whole, when it
+/// The rest of a direction's square after the directions before it, as a part of the whole, below which it
 /// is nothing new: the products are that exact.
 const NOTHING_NEW: f64 = 1e-7;
 

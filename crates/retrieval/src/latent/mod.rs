@@ -17,7 +17,7 @@ pub struct LatentOptions {
     pub rounds: usize,
 }
 
-/// What was best on three collections, see the README.
+/// The values that were best on three collections, see the README.
 impl Default for LatentOptions {
     fn default() -> Self {
         Self { dimensions: 128, terms: 30_000, rounds: 3 }

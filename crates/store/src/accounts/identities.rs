@@ -28,7 +28,7 @@ pub struct Identity {
     pub used_at: i64,
 }
 
-/// What a provider says about a user who signs in.
+/// The claims of a provider about a user who signs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderClaims {
     /// The issuer.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The most users of a page of the list.
 pub const MAX_SCIM_USERS_LISTED: u32 = 200;
 
-/// What a directory says about a user.
+/// The profile of a user in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScimProfile {
     /// The unique name in the directory.
@@ -31,7 +31,7 @@ pub struct ScimUser {
     pub id: String,
     /// The name of the account, for signing in.
     pub name: String,
-    /// What the directory says.
+    /// The profile in the directory.
     pub profile: ScimProfile,
     /// Whether the user may sign in.
     pub active: bool,
@@ -44,7 +44,7 @@ pub struct ScimUser {
 /// A change of a user by the directory.
 #[derive(Clone, Debug)]
 pub struct ScimUserChange {
-    /// What the directory says now.
+    /// The newest profile in the directory.
     pub profile: ScimProfile,
     /// A new name of the account, and its normalized form.
     pub name: Option<(String, String)>,

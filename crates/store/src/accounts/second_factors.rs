@@ -32,7 +32,7 @@ pub struct NewSecondFactor {
     pub recovery_codes: Vec<String>,
 }
 
-/// What a user has shown besides the password.
+/// The proof that a user has given besides the password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SecondFactorProof {
     /// Nothing, as the config asks nobody.

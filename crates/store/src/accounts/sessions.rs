@@ -26,11 +26,11 @@ pub struct NewSession {
     pub agent: String,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// What the user has shown to begin it.
+    /// The proof with which the user began it.
     pub proof: SignInProof,
 }
 
-/// What a user has shown to begin a session.
+/// The proof with which a user begins a session.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SignInProof {
     /// The password with this hash, and the second factor. The session only begins if the password is still the user's,

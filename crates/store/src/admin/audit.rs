@@ -6,7 +6,7 @@ use crate::sql::{self, QueryBuilder, Sql};
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
 use std::collections::HashMap;
 
-/// What a row is about. The names of agents' tools never contain a colon.
+/// The subject of a row. The names of agents' tools never contain a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuditKind {
     /// Tool calls of agents.
@@ -43,13 +43,14 @@ const COLUMNS: &str = "
            previous, hash
     FROM audit WHERE true";
 
-/// Users with this id or name: users of this server, or external users with API keys.
-const OF_USER: [&str; 4] = [
-    " AND (user_id = ",
-    " OR user_id IN (SELECT id FROM users WHERE name_key = ",
-    ") OR user_id IN (SELECT user_id FROM outside_keys WHERE lower(user_name) = ",
-    "))",
-];
+/// The users with this id or name who have rows: users of this server, or external users with API keys. They are found
+/// first, so that the rows of one user are read in the order of an index.
+const OF_USER: &str = "
+    SELECT named.id FROM (
+        SELECT CAST($1 AS TEXT) AS id
+        UNION SELECT id FROM users WHERE name_key = $2
+        UNION SELECT user_id FROM outside_keys WHERE lower(user_name) = $2
+    ) AS named WHERE EXISTS (SELECT 1 FROM audit a WHERE a.user_id = named.id)";
 
 const NAMES: Sql = Sql::pair(
     "SELECT id, name FROM users WHERE id IN (SELECT value FROM json_each($1))
@@ -72,10 +73,12 @@ impl Store {
     ) -> Result<Vec<AuditRow>, StoreError> {
         let mut query = QueryBuilder::new(COLUMNS);
         if let Some(user) = filter.user {
-            let [of, named, outside, end] = OF_USER;
-            let name = user.to_lowercase();
-            query.push(of).push_bind(user).push(named).push_bind(name.clone());
-            query.push(outside).push_bind(name).push(end);
+            let named = sql::query(OF_USER).bind(user.clone()).bind(user.to_lowercase());
+            let ids: Vec<String> = self.rows(named, |row| Ok(row.try_get("id")?)).await?;
+            if ids.is_empty() {
+                return Ok(Vec::new());
+            }
+            push_users(&mut query, ids);
         }
         match filter.kind {
             Some(AuditKind::Tools) => query.push(" AND tool NOT LIKE 'admin:%' AND tool NOT LIKE 'account:%'"),
@@ -116,4 +119,12 @@ impl Store {
             self.rows(names, |row| Ok((row.try_get("id")?, row.try_get("name")?))).await?;
         Ok(names.into_iter().collect())
     }
+}
+
+/// Appends the condition that a row is of one of these users.
+fn push_users(query: &mut QueryBuilder, ids: Vec<String>) {
+    for (index, id) in ids.into_iter().enumerate() {
+        query.push(if index == 0 { " AND user_id IN (" } else { ", " }).push_bind(id);
+    }
+    query.push(")");
 }

@@ -1,4 +1,4 @@
-//! What has happened in a time: events of the product, found in the tables in which they are stored.
+//! The events of the product in a time, found in the tables in which they are stored.
 
 use super::outbox;
 use crate::sql::{self, Row};

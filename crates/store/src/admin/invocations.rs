@@ -28,7 +28,7 @@ pub struct AdminInvocation {
     /// Why it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
-    /// What its caller was told, if it did not succeed.
+    /// The message for its caller, if it did not succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The requests to models so far.

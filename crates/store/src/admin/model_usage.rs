@@ -25,7 +25,7 @@ pub struct ModelUsage {
     pub output_tokens: f64,
     /// The cost in US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// What the provider's cache has saved, in US dollars, as far as prices are known.
+    /// The savings by the provider's cache, in US dollars, as far as prices are known.
     pub saved_usd: f64,
     /// The time to the first part of a reply, in milliseconds, summed over the requests.
     pub first_part_ms: f64,

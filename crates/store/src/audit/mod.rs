@@ -211,7 +211,7 @@ impl Store {
         if entries.is_empty() {
             return Ok(());
         }
-        self.write(move |db| Box::pin(append_audit(db, entries))).await
+        self.write_repeatable(move |db| Box::pin(append_audit(db, entries.clone()))).await
     }
 
     /// Returns rows from number `from` on whose calls ended at `since` (Unix time, milliseconds) or

@@ -22,10 +22,11 @@ pub struct PrepareConversation {
     pub now: i64,
 }
 
-/// A conversation of the folder and the agent that has no message yet.
+/// A conversation of the folder and the agent that has no message yet. `|| ''` keeps SQLite, which has no statistics, from
+/// looking through all conversations with the agent instead of those in the folder.
 const FIND: &str = "
     SELECT id FROM conversations
-    WHERE owner = $1 AND folder_id = $2 AND agent_id = $3 AND epoch = 0 AND head = '' AND deleted_at IS NULL
+    WHERE owner || '' = $1 AND folder_id = $2 AND agent_id || '' = $3 AND epoch = 0 AND head = '' AND deleted_at IS NULL
     ORDER BY id LIMIT 1";
 
 const REUSE: &str = "

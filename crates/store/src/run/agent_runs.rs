@@ -98,7 +98,7 @@ pub struct AgentRunChange {
     pub now: i64,
 }
 
-/// What a run has done since it was last recorded.
+/// The progress of a run since it was last recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InvocationProgress {
     /// The call that is about to run.

@@ -5,6 +5,7 @@ use crate::history::messages::{self, set_body};
 use crate::run::{grants, run_events, runs};
 use crate::sql::{self, Db};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
+use std::sync::Arc;
 use wire::{EndReason, UiMessage};
 
 /// A submission to store.
@@ -108,8 +109,12 @@ impl Store {
     /// an unknown message, [`StoreError::Invalid`] when an id is in use or a parent is not in the
     /// conversation.
     pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<BeginRunOutcome, StoreError> {
-        let prepared = PreparedSubmission::new(owner, begin, self.replica_id())?;
-        self.write(move |db| Box::pin(prepared.store(db))).await
+        let prepared = Arc::new(PreparedSubmission::new(owner, begin, self.replica_id())?);
+        self.write_repeatable(move |db| {
+            let prepared = prepared.clone();
+            Box::pin(async move { prepared.store(db).await })
+        })
+        .await
     }
 }
 
@@ -130,7 +135,7 @@ impl PreparedSubmission {
         Ok(Self { owner: owner.to_owned(), begin, inserted, updated, replica })
     }
 
-    async fn store(mut self, db: &mut Db) -> Result<BeginRunOutcome, StoreError> {
+    async fn store(&self, db: &mut Db) -> Result<BeginRunOutcome, StoreError> {
         let last_epoch = self.last_epoch(db).await?;
         if last_epoch.is_some()
             && let Some(begun) = self.existing_run(db).await?
@@ -144,8 +149,8 @@ impl PreparedSubmission {
         }
         self.store_messages(db).await?;
         self.insert_run(db, epoch).await?;
-        grants::insert(db, &self.owner, std::mem::take(&mut self.begin.grants)).await?;
-        audit::append_audit(db, std::mem::take(&mut self.begin.audit)).await?;
+        grants::insert(db, &self.owner, self.begin.grants.clone()).await?;
+        audit::append_audit(db, self.begin.audit.clone()).await?;
         Ok(BeginRunOutcome::Started { epoch: epoch.cast_unsigned() })
     }
 
@@ -196,9 +201,9 @@ impl PreparedSubmission {
         Ok(())
     }
 
-    async fn store_messages(&mut self, db: &mut Db) -> Result<(), StoreError> {
+    async fn store_messages(&self, db: &mut Db) -> Result<(), StoreError> {
         let begin = &self.begin;
-        for (new, body) in begin.insert.iter().zip(std::mem::take(&mut self.inserted)) {
+        for (new, body) in begin.insert.iter().zip(&self.inserted) {
             sql::query(messages::INSERT)
                 .bind(&begin.conversation_id)
                 .bind(&new.message.id)
@@ -209,8 +214,8 @@ impl PreparedSubmission {
                 .execute(&mut *db)
                 .await?;
         }
-        for (message, body) in begin.update.iter().zip(std::mem::take(&mut self.updated)) {
-            set_body(db, &begin.conversation_id, &message.id, body).await?;
+        for (message, body) in begin.update.iter().zip(&self.updated) {
+            set_body(db, &begin.conversation_id, &message.id, body.clone()).await?;
             if message.id != begin.message_id {
                 // The new submission replaces the question for which the run waits.
                 runs::end_waiting(db, &begin.conversation_id, &message.id, EndReason::Replaced).await?;

@@ -150,13 +150,15 @@ impl Store {
             return Ok(Vec::new());
         }
         let (own, shared) = (self.replica_id(), self.database.replica.clone());
-        self.write(move |db| {
+        let (batches, own) = (Arc::new(batches), Arc::new(own));
+        self.write_repeatable(move |db| {
+            let (batches, own, shared) = (batches.clone(), own.clone(), shared.clone());
             Box::pin(async move {
                 if let Some(shared) = shared {
                     let ids: Vec<_> = batches.iter().map(|batch| batch.run_id.as_str()).collect();
                     shared.notify_runs(db, &ids).await?;
                 }
-                append(db, batches, own).await
+                append(db, &batches, &own).await
             })
         })
         .await
@@ -208,14 +210,14 @@ impl Store {
 /// Appends within the writer's transaction, for the server with this id.
 pub(crate) async fn append(
     db: &mut Db,
-    batches: Vec<JournalBatch>,
-    own: Option<String>,
+    batches: &[JournalBatch],
+    own: &Option<String>,
 ) -> Result<Vec<String>, StoreError> {
     let mut fenced = BTreeSet::new();
     for rows in batches.chunks(MAX_ROWS) {
-        let inserted = insert_rows(db, rows, &own).await?;
+        let inserted = insert_rows(db, rows, own).await?;
         if inserted < rows.len() as u64 {
-            find_fenced(db, rows, &own, &mut fenced).await?;
+            find_fenced(db, rows, own, &mut fenced).await?;
         }
     }
     Ok(fenced.into_iter().collect())

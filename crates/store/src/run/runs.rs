@@ -6,6 +6,7 @@ use crate::history::messages::set_body;
 use crate::run::{run_events, steps};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, JournalBatch, StepRecord, Store, StoreError, audit};
+use std::sync::Arc;
 use wire::api::{Outcome, TokenUsage};
 use wire::{EndReason, UiMessage};
 
@@ -136,14 +137,14 @@ impl Store {
     /// As [`Store::finish_run`].
     pub async fn finish_run_with(&self, finish: &FinishRun, last: Option<JournalBatch>) -> Result<(), StoreError> {
         let body = body::encode(&finish.message)?;
-        let finish = finish.without_content();
-        let (own, shared) = (self.replica_id(), self.database.replica.clone());
-        self.write(move |db| {
+        let end = EncodedEnd { finish: finish.without_content(), body, last, own: self.replica_id() };
+        let (end, shared) = (Arc::new(end), self.database.replica.clone());
+        self.write_repeatable(move |db| {
+            let (end, shared) = (end.clone(), shared.clone());
             Box::pin(async move {
-                let run_id = finish.run_id.clone();
-                close(db, finish, body, last, own).await?;
+                close(db, &end).await?;
                 match shared {
-                    Some(shared) => shared.notify_runs(db, &[run_id.as_str()]).await,
+                    Some(shared) => shared.notify_runs(db, &[end.finish.run_id.as_str()]).await,
                     None => Ok(()),
                 }
             })
@@ -217,14 +218,20 @@ impl Store {
     }
 }
 
-async fn close(
-    db: &mut Db,
+/// The end of a run with its encoded message, so that the writer spends no time on JSON.
+struct EncodedEnd {
+    /// Without the content of the message.
     finish: FinishRun,
     body: String,
+    /// The last events of the run.
     last: Option<JournalBatch>,
+    /// The id of the server that drives the run.
     own: Option<String>,
-) -> Result<(), StoreError> {
-    let find = sql::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed()).bind(own.clone());
+}
+
+async fn close(db: &mut Db, end: &EncodedEnd) -> Result<(), StoreError> {
+    let EncodedEnd { finish, body, last, own } = end;
+    let find = sql::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed()).bind(own);
     let row = find.fetch_optional(&mut *db).await?.ok_or(StoreError::Fenced)?;
     match row.try_get::<&str>("status")? {
         "running" => {}
@@ -237,24 +244,24 @@ async fn close(
     }
     let last_seq = last.as_ref().map(|last| last.last_seq.cast_signed());
     if let Some(last) = last {
-        run_events::append(db, vec![last], own).await?;
+        run_events::append(db, std::slice::from_ref(last), own).await?;
     }
     let events_until: i64 = sql::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
     sql::query(CLOSE)
-        .bind(finish.run_id)
+        .bind(&finish.run_id)
         .bind(finish.status.name())
         .bind(finish.now)
         .bind(finish.usage.and_then(|usage| serde_json::to_string(&usage).ok()))
-        .bind(finish.error)
+        .bind(&finish.error)
         .bind(events_until)
         .bind(last_seq)
         .bind(finish.reason.name())
         .execute(&mut *db)
         .await?;
-    set_body(db, &conversation_id, &message_id, body).await?;
-    sql::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
-    audit::append_audit(db, finish.audit).await?;
-    steps::append_steps(db, finish.steps).await
+    set_body(db, &conversation_id, &message_id, body.clone()).await?;
+    sql::query(TOUCH).bind(conversation_id).bind(&finish.title).bind(finish.now).execute(&mut *db).await?;
+    audit::append_audit(db, finish.audit.clone()).await?;
+    steps::append_steps(db, finish.steps.clone()).await
 }
 
 /// Ends the run that waits for the user in this message, because nobody will answer it any more.

@@ -45,7 +45,7 @@ pub struct StepRecord {
     /// The cost in US dollars; absent if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero
+    /// The savings by the provider's cache, in US dollars: the cost without it, less the cost. Below zero
     /// if writing to the cache cost more than reading saved; absent if the price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_usd: Option<f64>,
@@ -66,7 +66,7 @@ pub struct StepTotals {
     /// The cost in US dollars, as far as prices are known; absent if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// What the caches of providers have saved, in US dollars, as far as prices are known.
+    /// The savings by the caches of providers, in US dollars, as far as prices are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_usd: Option<f64>,
 }
@@ -92,7 +92,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn append_steps(&self, steps: Vec<StepRecord>) -> Result<(), StoreError> {
-        self.write(move |db| Box::pin(append_steps(db, steps))).await
+        self.write_repeatable(move |db| Box::pin(append_steps(db, steps.clone()))).await
     }
 
     /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to

@@ -1,4 +1,4 @@
-//! What the servers that share a database need of each other: heartbeats, taking over runs, and
+//! The tables by which servers that share a database work together: heartbeats, taking over runs, and
 //! secrets.
 
 pub(crate) mod replicas;

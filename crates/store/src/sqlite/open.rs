@@ -17,6 +17,7 @@ use rusqlite::{Connection, OpenFlags};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
+use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -263,7 +264,11 @@ fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), 
 async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
-    for (capability, migrator) in schema.migrators(false) {
+    // `ALTER TABLE` makes SQLite parse the whole schema again, so what has most migrations comes first, while there are
+    // few tables. Capabilities do not use each other's tables in migrations.
+    let mut migrators: Vec<_> = schema.migrators(false).collect();
+    migrators.sort_by_key(|(_, migrator)| Reverse(migrator.iter().count()));
+    for (capability, migrator) in migrators {
         let migrated = migrator.run(&mut *transaction).await;
         migrated.map_err(|error| capability_migration_error(capability, error))?;
     }

@@ -9,6 +9,7 @@ use crate::sql::{self, Db};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -36,6 +37,18 @@ fn insert(
             sql::query(sql).bind(id).bind("x".repeat(size)).execute(db).await?;
             if fail { Err(StoreError::Busy) } else { Ok(()) }
         })
+    }
+}
+
+/// Does the same, may be done again, and counts how often it was.
+fn insert_repeatably(
+    id: String,
+    fail: bool,
+    runs: Arc<AtomicUsize>,
+) -> impl for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
+    move |db| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        insert(id.clone(), 1, fail)(db)
     }
 }
 
@@ -95,6 +108,35 @@ async fn failed_job_loses_only_its_own_changes() {
         assert_eq!(result.is_err(), number % 3 == 0, "{number}");
     }
     assert_eq!(ids(&database).await, "g1 g2 g4 g5 g7 g8");
+}
+
+/// Repeatable jobs of a group run once. If one of them fails, those that it was run together with run again.
+#[tokio::test]
+async fn failed_repeatable_job_loses_only_its_own_changes() {
+    // A capital letter is a job that fails; `r` may be repeated, `o` may not.
+    let check = async |kinds: &str, runs: usize, stored: &str| {
+        let (database, _folder) = database().await;
+        let count = Arc::new(AtomicUsize::new(0));
+        let writes = kinds.char_indices().map(|(number, kind)| {
+            let (id, fail) = (format!("j{number}"), kind.is_uppercase());
+            if kind.eq_ignore_ascii_case(&'r') {
+                database.writer.run_repeatable(insert_repeatably(id, fail, count.clone())).boxed()
+            } else {
+                database.writer.run(insert(id, 1, fail)).boxed()
+            }
+        });
+        for (kind, result) in kinds.chars().zip(group(&database, writes).await) {
+            assert_eq!(result.is_err(), kind.is_uppercase(), "{kinds}");
+        }
+        assert_eq!((count.load(Ordering::Relaxed), ids(&database).await), (runs, stored.to_owned()), "{kinds}");
+    };
+    check("R", 1, "").await;
+    check("rrrr", 4, "j0 j1 j2 j3").await;
+    check("rrRr", 3 + 4, "j0 j1 j3").await;
+    check("RRR", 1 + 3, "").await;
+    check("rror", 3, "j0 j1 j2 j3").await;
+    check("rRoR", 2 + 2 + 1, "j0 j2").await;
+    check("oRrO", 1 + 2, "j0 j2").await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::sql::Db;
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, OptionFuture};
 use std::panic::AssertUnwindSafe;
 use tokio::sync::oneshot;
 
@@ -11,6 +11,8 @@ use tokio::sync::oneshot;
 pub(crate) trait Job: Send {
     /// Does the work and keeps its result.
     fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>>;
+    /// Returns whether the work may be done again after its changes were rolled back.
+    fn is_repeatable(&self) -> bool;
     /// Returns whether the caller still waits.
     fn is_awaited(&self) -> bool;
     /// Sends the caller the result of the work, or the error of the commit that discarded it.
@@ -23,8 +25,26 @@ where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
 {
+    queue_work(Once(Some(work)))
+}
+
+/// Creates a job that may be run more than once: only its changes of the database are effects, and these are rolled
+/// back before it runs again.
+pub(crate) fn new_repeatable_job<T, F>(work: F) -> (Box<dyn Job>, JobResult<T>)
+where
+    T: Send + 'static,
+    F: for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+{
+    queue_work(Repeatable(work))
+}
+
+fn queue_work<T, W>(work: W) -> (Box<dyn Job>, JobResult<T>)
+where
+    T: Send + 'static,
+    W: Work<T> + 'static,
+{
     let (reply, answer) = oneshot::channel();
-    (Box::new(Task { work: Some(work), result: None, reply }), JobResult(answer))
+    (Box::new(Task { work, result: None, reply }), JobResult(answer))
 }
 
 /// The receiver of a job's result.
@@ -36,28 +56,68 @@ impl<T> JobResult<T> {
     }
 }
 
-struct Task<T, F> {
-    work: Option<F>,
+/// The work of a job.
+trait Work<T>: Send {
+    /// Whether it may be started again.
+    const IS_REPEATABLE: bool;
+    /// Starts it; `None` if it has been started before and is not repeatable.
+    fn start<'c>(&mut self, db: &'c mut Db) -> Option<BoxFuture<'c, Result<T, StoreError>>>;
+}
+
+struct Once<F>(Option<F>);
+
+impl<T, F> Work<T> for Once<F>
+where
+    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+{
+    const IS_REPEATABLE: bool = false;
+
+    fn start<'c>(&mut self, db: &'c mut Db) -> Option<BoxFuture<'c, Result<T, StoreError>>> {
+        self.0.take().map(|work| work(db))
+    }
+}
+
+struct Repeatable<F>(F);
+
+impl<T, F> Work<T> for Repeatable<F>
+where
+    F: for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+{
+    const IS_REPEATABLE: bool = true;
+
+    fn start<'c>(&mut self, db: &'c mut Db) -> Option<BoxFuture<'c, Result<T, StoreError>>> {
+        Some((self.0)(db))
+    }
+}
+
+struct Task<T, W> {
+    work: W,
     result: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Job for Task<T, F>
+impl<T, W> Job for Task<T, W>
 where
     T: Send,
-    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+    W: Work<T>,
 {
     fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
         async move {
-            let Some(work) = self.work.take() else { return Ok(()) };
+            let work = &mut self.work;
+            let begun = async move { OptionFuture::from(work.start(db)).await };
             // A panic is a bug: it must fail this job, and not end the connection for all callers.
-            let done = AssertUnwindSafe(async { work(db).await }).catch_unwind().await;
-            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("a job of the store panicked".to_owned())));
+            let done = AssertUnwindSafe(begun).catch_unwind().await;
+            let panicked = |_| Some(Err(StoreError::Failed("a job of the store panicked".to_owned())));
+            let Some(result) = done.unwrap_or_else(panicked) else { return Ok(()) };
             let summary = result.as_ref().map(|_| ()).map_err(StoreError::clone);
             self.result = Some(result);
             summary
         }
         .boxed()
+    }
+
+    fn is_repeatable(&self) -> bool {
+        W::IS_REPEATABLE
     }
 
     fn is_awaited(&self) -> bool {

@@ -9,7 +9,7 @@ pub(crate) use connection::WriterConnection;
 
 use crate::StoreError;
 use crate::sql::Db;
-use crate::writer::job::{Job, new_job};
+use crate::writer::job::{Job, JobResult, new_job, new_repeatable_job};
 use faults::Point;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
@@ -68,7 +68,26 @@ impl Writer {
     {
         // Boxed before the future is created, so that the future does not contain the data to
         // write.
-        let (job, answer) = new_job(work);
+        self.enqueue(new_job(work))
+    }
+
+    /// As [`Writer::run`], for frequent work that has no effects outside of the database. It may be done more than once:
+    /// if a job of its group fails, everything is rolled back and done again. In return, it needs no savepoint.
+    pub(crate) fn run_repeatable<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        self.enqueue(new_repeatable_job(work))
+    }
+
+    fn enqueue<T>(
+        &self,
+        (job, answer): (Box<dyn Job>, JobResult<T>),
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T>
+    where
+        T: Send + 'static,
+    {
         let queue = self.queue.clone();
         async move {
             queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
@@ -193,19 +212,61 @@ async fn run_all(line: &mut WriterConnection, jobs: &mut [Box<dyn Job>]) -> Resu
     match jobs {
         // If a job alone in its transaction fails, the rollback undoes it.
         [job] => job.run(line.db()?).await,
+        jobs if jobs.iter().all(|job| job.is_repeatable()) => run_without_savepoints(line, jobs).await,
         jobs => run_in_savepoints(line.db()?, jobs).await,
     }
 }
 
-/// Runs each job in a savepoint, so that a failed one loses only its own changes. An error means
-/// that the database aborted the whole transaction.
-async fn run_in_savepoints(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-    for job in jobs {
-        db.run("SAVEPOINT job").await?;
-        if let Err(error) = job.run(db).await {
-            db.run("ROLLBACK TO job").await.map_err(|_| error)?;
+/// Runs jobs without savepoints, because SQLite writes the search index out at each of them and copies each page that
+/// changes after it. If a job fails, the transaction begins again with a savepoint for each job.
+async fn run_without_savepoints(line: &mut WriterConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    if run_each(line.db()?, jobs).await.is_ok() {
+        return Ok(());
+    }
+    line.roll_back().await;
+    line.begin().await?;
+    run_each_in_savepoint(line.db()?, jobs).await
+}
+
+/// Runs jobs so that a failed one loses only its own changes. Consecutive repeatable jobs share a savepoint, and run
+/// again in savepoints of their own if one of them fails. An error means that the database aborted the whole
+/// transaction.
+async fn run_in_savepoints(db: &mut Db, mut jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    while !jobs.is_empty() {
+        let count = jobs.iter().take_while(|job| job.is_repeatable()).count().max(1);
+        let (together, rest) = std::mem::take(&mut jobs).split_at_mut(count);
+        if run_in_savepoint(db, together).await?.is_err() && count > 1 {
+            run_each_in_savepoint(db, together).await?;
         }
-        db.run("RELEASE job").await?;
+        jobs = rest;
+    }
+    Ok(())
+}
+
+async fn run_each_in_savepoint(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    for job in jobs {
+        // The job keeps its own error.
+        let _ = run_in_savepoint(db, std::slice::from_mut(job)).await?;
+    }
+    Ok(())
+}
+
+/// Runs jobs in one savepoint up to the first that fails, and undoes their changes if one does. The inner result is
+/// that of the jobs; the outer one is an error if the database aborted the whole transaction.
+async fn run_in_savepoint(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<Result<(), StoreError>, StoreError> {
+    db.run("SAVEPOINT job").await?;
+    let done = run_each(db, jobs).await;
+    if let Err(error) = &done {
+        db.run("ROLLBACK TO job").await.map_err(|_| error.clone())?;
+    }
+    db.run("RELEASE job").await?;
+    Ok(done)
+}
+
+/// Runs jobs up to the first that fails.
+async fn run_each(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    for job in jobs {
+        job.run(db).await?;
     }
     Ok(())
 }

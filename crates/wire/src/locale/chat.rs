@@ -263,4 +263,15 @@ texts! { super::page::TEXTS.len();
     PromptSaved = "The prompt is saved. Type / to use it.",
     PromptName = "Name of the prompt",
     PromptText = "Text of the prompt",
+    // Voice
+    VoiceListening = "Listening…",
+    VoiceWriting = "Writing it down…",
+    VoiceNothing = "Nothing was heard.",
+    VoiceFailed = "The speech service does not answer. Try again.",
+    VoiceAllow = "Allow the microphone in the browser's settings for this site, then try again.",
+    VoiceMissing = "No microphone can be used. Connect one, then try again.",
+    VoiceTest = "Test the microphone",
+    VoiceTesting = "Say something. You will hear it in three seconds.",
+    VoiceTested = "This was recorded. If you hear nothing, choose another microphone in the browser.",
+    VoicePause = "Pause",
 }

@@ -21,7 +21,7 @@ properties! {
         pub submit_type: SubmitType = SubmitType::Enter,
         /// The handling of a message that is sent while a reply is being written.
         pub while_running: WhileRunning = WhileRunning::Queue,
-        /// Allows dictation, if the browser supports it.
+        /// Allows dictation: by the model of the config's section `voice`, or by the browser, if it supports that.
         pub allow_speech: bool = false,
         /// Which files can be attached.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +76,11 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub saved_prompts: Option<bool>,
+        /// What the server does about speech, as `{ maxSeconds, reads }`: the longest recording that it writes
+        /// down, and whether it reads answers aloud. The server sets it by the section `voice` of the config.
+        #[schemars(skip)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub voice: Option<Value>,
     }
 
     /// A workflow that the user may start.

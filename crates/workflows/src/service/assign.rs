@@ -4,6 +4,7 @@ use super::{Runs, failed, overtaken};
 use crate::store::{self, Assignee};
 use ::store::{AuditEntry, append_audit};
 use capability::{Waiting, WaitingKind};
+use web::times::now_millis;
 use wire::UserError;
 
 /// The longest name of a role, in characters.
@@ -31,7 +32,7 @@ pub(crate) async fn assign(
     let waiting = waiting.clone();
     let write = runs.store.write(move |db| {
         Box::pin(async move {
-            let is_added = store::add_assignee(db, &task.id, &assignee).await?;
+            let is_added = store::add_assignee(db, &task.id, &assignee, now_millis()).await?;
             if is_added {
                 append_audit(db, vec![audit]).await?;
                 waiting.begins(db, WaitingKind::Task, &task.id).await?;

@@ -24,8 +24,8 @@ const INSERT: &str = "
     INSERT INTO workflow_task_assignees (task_id, kind, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
 const ADD: &str = "
-    INSERT INTO workflow_task_assignees (task_id, kind, name)
-    SELECT id, $2, $3 FROM workflow_tasks WHERE id = $1 AND state = 'open' ON CONFLICT DO NOTHING";
+    INSERT INTO workflow_task_assignees (task_id, kind, name, added_at)
+    SELECT id, $2, $3, CAST($4 AS BIGINT) FROM workflow_tasks WHERE id = $1 AND state = 'open' ON CONFLICT DO NOTHING";
 
 const OF_TASK: &str = "SELECT kind, name FROM workflow_task_assignees WHERE task_id = $1 ORDER BY kind, name";
 
@@ -40,9 +40,14 @@ pub(super) async fn insert(db: &mut Db, task_id: &str, assignees: &[Assignee]) -
 
 /// Lets another user answer an open question, too. Returns false if it is not open any more, or if they may
 /// already.
-pub(crate) async fn add_assignee(db: &mut Db, task_id: &str, assignee: &Assignee) -> Result<bool, StoreError> {
+pub(crate) async fn add_assignee(
+    db: &mut Db,
+    task_id: &str,
+    assignee: &Assignee,
+    now: i64,
+) -> Result<bool, StoreError> {
     let (kind, name) = assignee.parts();
-    let add = sql::query(ADD).bind(task_id).bind(kind).bind(name);
+    let add = sql::query(ADD).bind(task_id).bind(kind).bind(name).bind(now);
     Ok(add.execute(db).await?.rows_affected() > 0)
 }
 

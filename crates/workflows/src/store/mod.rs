@@ -32,7 +32,7 @@ pub(crate) use suspended::{ResumedStep, forget_suspended, resumed_step, set_susp
 pub(crate) use tasks::{
     NewTask, TaskFilter, TaskRow, TaskState, answer_task, cancel_task, cancel_tasks, count_tasks, count_waiting,
     insert_task, lapse_due_tasks, lapse_task, open_calls, open_task, open_tasks, task, tasks_below, tasks_for,
-    tasks_of_run,
+    tasks_of_run, tasks_since,
 };
 
 pub(crate) use waits::{
@@ -95,6 +95,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "requests without a price",
             sqlite: include_str!("../../migrations/sqlite/0010_unpriced.sql"),
             postgres: include_str!("../../migrations/postgres/0010_unpriced.sql"),
+        },
+        Migration {
+            name: "people who were added to questions",
+            sqlite: include_str!("../../migrations/sqlite/0011_added_assignees.sql"),
+            postgres: include_str!("../../migrations/postgres/0011_added_assignees.sql"),
         },
     ],
     tables: &[

@@ -118,6 +118,14 @@ pub(super) const MAY_ANSWER: Sql = Sql::pair(
         (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name = ANY($2)))",
 );
 
+/// As [`MAY_ANSWER`], for tasks to which the caller was added after the time `$3`, when others had it already.
+const ADDED_SINCE: Sql = Sql::pair(
+    "id IN (SELECT a.task_id FROM workflow_task_assignees a WHERE a.added_at > $3 AND
+        (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name IN (SELECT value FROM json_each($2))))",
+    "id IN (SELECT a.task_id FROM workflow_task_assignees a WHERE a.added_at > $3 AND
+        (a.kind = 'user' AND a.name = $1 OR a.kind = 'role' AND a.name = ANY($2)))",
+);
+
 const ANSWER: &str = "
     UPDATE workflow_tasks SET state = 'answered', answer = $2, answered_by = $3, answered_at = $4
     WHERE id = $1 AND state = 'open'";
@@ -199,6 +207,27 @@ pub(crate) async fn tasks_for(
     let query = select("state = 'open' AND", MAY_ANSWER, " AND id > $3 ORDER BY id LIMIT $4");
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(after).bind(most);
     store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+}
+
+/// Returns the open tasks that have begun to wait for a caller after a time, oldest first, at most `most`: newer ones, and
+/// older ones that the caller may answer since then. `since` is a Unix time in milliseconds.
+pub(crate) async fn tasks_since(
+    store: &Store,
+    caller: &Caller,
+    since: i64,
+    most: u32,
+) -> Result<Vec<TaskRow>, StoreError> {
+    // Ids begin with the time in milliseconds, which has 12 hexadecimal digits.
+    let mut tasks = tasks_for(store, caller, &format!("{:012x}", since.max(0)), most).await?;
+    tasks.retain(|task| task.created_at > since);
+    let query = select("state = 'open' AND", ADDED_SINCE, " ORDER BY id LIMIT $4");
+    let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(since).bind(most);
+    let rows = store.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
+    tasks.extend(rows.iter().map(TaskRow::read).collect::<Result<Vec<_>, _>>()?);
+    tasks.sort_by(|one, other| one.id.cmp(&other.id));
+    tasks.dedup_by(|one, other| one.id == other.id);
+    tasks.truncate(most as usize);
+    Ok(tasks)
 }
 
 /// Returns the open tasks of a run that no other one started, and of the runs below it, that a caller may

@@ -25,7 +25,15 @@ pub(super) fn links(config: &Config, pages: &dyn PageSource, caller: &Caller, as
         Some((link, is_asked_for(asked).then(|| card(tour, &steps))))
     });
     let (tour, card) = tour.map_or((None, None), |(link, card)| (Some(link), card));
-    Some(GuideLinks { links: links.chain(tour).collect(), card })
+    Some(GuideLinks { links: links.chain(tour).collect(), current: current(pages, caller, asked), card })
+}
+
+/// Returns the address of the page that is asked for. The address of a conversation begins with that of its page.
+fn current(pages: &dyn PageSource, caller: &Caller, asked: &Uri) -> Option<String> {
+    match asked.path().split('/').nth(1) {
+        None | Some("") => pages.page(caller, None).ok().map(|first| format!("/{}", first.id)),
+        Some(id) => Some(format!("/{id}")),
+    }
 }
 
 fn is_asked_for(asked: &Uri) -> bool {
@@ -80,16 +88,16 @@ mod tests {
             let config = language.read_text(&text).map_err(|problems| config::render(&problems)).unwrap().0;
             let found = links(&config, &TwoPages, &Caller::visitor("v"), &Uri::from_static(asked));
             found.map_or_else(String::new, |found| {
-                format!("{:?} {}", found.links, found.card.as_deref().unwrap_or("no tour"))
+                format!("{:?} {:?} {}", found.links, found.current, found.card.as_deref().unwrap_or("no tour"))
             })
         };
         let guide = "guide: { pages: [{ pageId: secret }, { pageId: work, title: Works }, { pageId: form }], \
             tour: { steps: [{ pageId: secret, title: S, text: s }, { pageId: work, title: W, text: w, at: chat }] } }";
         assert_snapshot!(check("", "/form?tour=0"), @"");
-        assert_snapshot!(check(guide, "/form?contour=1"), @r#"[("/work", "Works"), ("/form", "A form"), ("/work?tour=0", "Take the tour")] no tour"#);
+        assert_snapshot!(check(guide, "/form?contour=1"), @r#"[("/work", "Works"), ("/form", "A form"), ("/work?tour=0", "Take the tour")] Some("/form") no tour"#);
         assert_snapshot!(
-            check(guide, "/work?a=1&tour=0"),
-            @r#"[("/work", "Works"), ("/form", "A form"), ("/work?tour=0", "Take the tour")] {"next":"Next","leave":"Leave the tour","steps":[{"pageId":"work","title":"W","text":"w","at":"chat"}]}"#
+            check(guide, "/work/c1?a=1&tour=0"),
+            @r#"[("/work", "Works"), ("/form", "A form"), ("/work?tour=0", "Take the tour")] Some("/work") {"next":"Next","leave":"Leave the tour","steps":[{"pageId":"work","title":"W","text":"w","at":"chat"}]}"#
         );
     }
 }

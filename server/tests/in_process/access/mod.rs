@@ -7,6 +7,7 @@ mod inventory;
 mod matrix;
 mod openapi;
 mod rules;
+mod screens;
 
 use auth::password::KeyScope;
 use axum::Router;
@@ -56,7 +57,7 @@ fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
     match path.strip_prefix("/api/")?.split('/').next()? {
         "agent" | "models" | "runs" | "tool-apps" | "tool-questions" => Some(KeyScope::Agents),
         "artifact-shares" | "conversations" | "folders" | "memory" | "notifications" | "profile" | "projects"
-        | "prompts" | "search" | "shares" => Some(KeyScope::Conversations),
+        | "prompts" | "search" | "shares" | "transcriptions" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),
         "admin" | "mcp" => Some(KeyScope::Admin),
         "skills" => Some(if method.eq_ignore_ascii_case("get") { KeyScope::Agents } else { KeyScope::Admin }),

@@ -84,6 +84,7 @@ async fn bodies_and_parameters_are_described() {
         "/api/openapi.json",
         "/remote-agent/tools/",
         "/api/files",
+        "/api/transcriptions",
         "/api/hooks/",
         "/api/channels/",
         "/api/conversations/{id}/files",

@@ -62,10 +62,10 @@ mcpApi:
     - test_simple_text
     - test_error_handling
     - test_tool_with_progress
-    - test_image_content
-    - test_audio_content
-    - test_embedded_resource
-    - test_multiple_content_types
+    - { endpointId: test_image_content, returnsContent: true }
+    - { endpointId: test_audio_content, returnsContent: true }
+    - { endpointId: test_embedded_resource, returnsContent: true }
+    - { endpointId: test_multiple_content_types, returnsContent: true }
     - json_schema_2020_12_tool
 "##;
 

@@ -43,6 +43,7 @@ agents:
   - {{ id: second, type: Agent, connectionId: model, properties: {{ model: m }} }}
 api:
   - {{ id: find, description: Finds., payloadSchema: {{ type: object, properties: {{ query: {{ type: string }} }} }}, routine: [{{ ":return": {{ found: {{ _payload: query }} }} }}] }}
+  - {{ id: echo, description: Echoes., payloadSchema: {{ type: object, properties: {{ value: {{}} }} }}, routine: [{{ ":return": {{ _payload: value }} }}] }}
   - {{ id: fail, description: Fails., payloadSchema: {{ type: object }}, routine: [{{ ":reject": There is nothing. }}] }}
   - {{ id: mail/send, description: Sends., payloadSchema: {{ type: object }}, routine: [{{ ":return": sent }}] }}
 pages: [{{ id: desk, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]

@@ -181,6 +181,19 @@ async fn answer_is_a_conversation() {
     assert_snapshot!(result_of(&server, "helper", json!({ "text": "say hello" })).await, @r#"{"content":[{"type":"text","text":"The arguments are not valid: unknown field `text`, expected `message` or `conversationId`."}],"isError":true}"#);
 }
 
+/// Otherwise a stored document of somebody else in that form would decide which images and links clients get.
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_content_only_where_the_config_says_so() {
+    let section = "mcpApi: { endpoints: [echo, { endpointId: echo, name: show, returnsContent: true }] }";
+    let (server, _folder) = start(&start_provider().await, section);
+    let content = json!({ "content": [{ "type": "text", "text": "hi" }] });
+    let echoed = result_of(&server, "echo", json!({ "value": content })).await;
+    assert_eq!(echoed["structuredContent"], content);
+    let shown = result_of(&server, "show", json!({ "value": content })).await;
+    assert_eq!((&shown["content"], &shown["structuredContent"]), (&content["content"], &Value::Null));
+    assert_snapshot!(result_of(&server, "show", json!({ "value": "hi" })).await, @r#"{"content":[{"type":"text","text":"The result is not the content that the tool should return: it is not an object with nothing but `content`, a list of blocks."}],"isError":true}"#);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_follow_a_change_of_the_config() {
     let model = start_provider().await;

@@ -52,6 +52,20 @@ async fn csp_allows_only_what_the_page_needs() {
     ");
 }
 
+/// Dictation needs the microphone on pages; nothing else may use it.
+#[tokio::test]
+async fn only_pages_may_use_the_microphone() {
+    let (server, _folder) = serve("pages: [{ id: p }]");
+    let check = async |path: &str, expected: &str| {
+        let answer = server.request(Method::GET, path).send().await.unwrap();
+        assert_eq!(answer.headers()["permissions-policy"], expected, "{path}");
+    };
+    check("/p", "microphone=(self)").await;
+    check("/api/agents", "microphone=()").await;
+    check("/admin", "microphone=()").await;
+    check("/assets/theme.js", "microphone=()").await;
+}
+
 #[tokio::test]
 async fn csp_allows_configured_upload_origins() {
     let attachments = "{ enabled: true, uploadPolicyRequestId: sign, uploadOrigin: 'https://b.example' }";

@@ -147,6 +147,10 @@ async fn cases_of_a_dataset_are_replayed_with_their_recordings() {
     }
     let (passed, text, problem) = replay("Feedback on orders", &["--against", "next.yaml"]);
     assert!(!passed && text.contains(&format!("{}with a divergence: {answer}\n", totals(0))), "{text}{problem}");
+    let (passed, _, problem) = replay("Feedback on orders", &["--keep"]);
+    assert!(passed, "{problem}");
+    let (passed, _, problem) = replay("Feedback on orders", &["--tools", "live", "--allow-effects", "search_order"]);
+    assert!(!passed && problem.contains("has a tool `search_order`; there are: search_orders"), "{problem}");
     let (_, text, problem) = replay("Feedback on orders", &["--json"]);
     let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}{problem}"));
     assert_eq!(report["dataset"], json!({ "same": [answer], "diverging": [], "withoutRecording": ["made"] }));

@@ -29,7 +29,7 @@ pub struct SecondFactors {
     steps: SealingKeys,
 }
 
-/// What a user does after entering their password.
+/// The next step of a user after entering their password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SecondStep {
     /// Nothing: what to begin the session with.
@@ -55,7 +55,7 @@ pub enum CodeCheck {
 
 /// A new app with its recovery codes, which are shown only once.
 pub struct ConfirmedApp {
-    /// What is stored.
+    /// The stored state.
     pub new: NewSecondFactor,
     /// The recovery codes as the user gets them.
     pub recovery_codes: Vec<String>,

@@ -9,7 +9,7 @@ use store::{StoredPassword, User};
 
 /// How long a step may take, in seconds.
 const MAX_AGE: i64 = 10 * 60;
-/// What the texts are encrypted for.
+/// The purpose of the encrypted texts.
 const CONTEXT: &[u8] = b"step";
 
 /// A user who has entered their password, and has not shown a code yet.
@@ -19,13 +19,13 @@ pub struct PendingStep {
     pub user_id: String,
     /// The hash of the stored hash of the password that was checked.
     password: [u8; 32],
-    /// What the user does next.
+    /// The next step of the user.
     pub kind: StepKind,
     /// Unix time in seconds.
     begun_at: i64,
 }
 
-/// What a user does next. The kind is sealed with the step: one of the account page, where the password was not entered,
+/// The next step of a user. The kind is sealed with the step: one of the account page, where the password was not entered,
 /// must not complete a sign-in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepKind {

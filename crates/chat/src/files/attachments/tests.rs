@@ -1,4 +1,4 @@
-//! What models read of attached files.
+//! The parts of attached files that models read.
 
 use super::*;
 use store::NewFile;

@@ -75,7 +75,7 @@ pub(crate) fn add_handlers(workers: &Workers, inner: &Arc<Inner>) {
     }));
 }
 
-/// What a look at the stored run says.
+/// The state of a stored run.
 enum Look {
     /// It has ended.
     Over,

@@ -1,4 +1,4 @@
-//! What is stored of a run: as whom it runs, the request, and its questions.
+//! The stored parts of a run: the user as whom it runs, the request, and its questions.
 
 use crate::Caller;
 use agent::Checkpoint;

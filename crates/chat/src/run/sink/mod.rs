@@ -34,7 +34,7 @@ pub(crate) struct RunSink {
     pub(crate) hooks: Option<HookObserver>,
     /// The title of a new conversation, until the run ends.
     pub(crate) title: Option<PendingTitle>,
-    /// What the user reads with the answer about their quotas, until the run ends.
+    /// The warning about the user's quotas that comes with the answer, until the run ends.
     pub(crate) quota_warning: Option<String>,
     /// Creates the audit entries.
     pub(crate) auditor: Auditor,

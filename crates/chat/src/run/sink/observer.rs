@@ -1,4 +1,4 @@
-//! What the observers of a run have in common: the event that they see, and the rows that they
+//! The common parts of the observers of a run: the event that they see, and the rows that they
 //! note.
 
 use agent::Event;
@@ -56,7 +56,7 @@ impl RunEvent {
     }
 }
 
-/// What must be stored before an event is published.
+/// The data that must be stored before an event is published.
 #[derive(Default)]
 pub(super) struct EventRows {
     /// The audit entry of the call that ends with the event.

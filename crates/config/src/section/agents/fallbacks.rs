@@ -30,7 +30,7 @@ pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
 /// Reports a connection that does not exist or has no models.
 pub(crate) fn check_model_connection(id: &str, at: Span, context: &mut Context<'_, '_>) {
     let found = context.connection(id, at).and_then(type_of);
-    if let Some(found) = found.filter(|found| !context.language.has_models(found)) {
+    if let Some(found) = found.filter(|found| !context.vocabulary.has_models(found)) {
         let message = format!("the connection `{id}` is of the type {found}, which has no model");
         context.report.error(at, message, None);
     }

@@ -1,7 +1,7 @@
 //! An agent's `hooks`: endpoints that are called during its runs.
 
 use crate::section::Context;
-use crate::section::access_rules::{EntryKind, EntryRef};
+use crate::section::entry_ref::{EntryKind, EntryRef};
 use config_source::Node;
 
 /// Reports endpoints that do not exist.

@@ -9,10 +9,10 @@ use self::apps::AppsEntry;
 use self::http::http;
 use self::programs::{LOADER_VARIABLES, refuse_inline};
 use crate::agent::{McpRef, SourceAnnotations};
-use crate::config::{Connection, ConnectionKind, McpConnection};
+use crate::connection::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
 use crate::section::user_auth::UserAuthEntry;
-use crate::section::value::{Id, Setting, Text, check_patterns};
+use crate::section::value::{Id, SecretEntry, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, type_of};
 use crate::shape::{Shape, decode, list_items};
 use config_source::{Node, PathStep};
@@ -82,12 +82,18 @@ enum TransportEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OauthEntry {
-    /// The URL of the token endpoint.
-    token_url: Setting,
+    /// The URL of the token endpoint. Default: the one that the metadata of the authorization server name.
+    token_url: Option<Setting>,
+    /// The issuer of the authorization server, whose metadata name the token endpoint. Default: the one that the MCP
+    /// server names.
+    issuer: Option<Text>,
     /// The client id.
     client_id: Text,
     /// The client secret.
-    client_secret: Setting,
+    client_secret: Option<Setting>,
+    /// Instead of the secret, the private key with which the client signs assertions (`private_key_jwt`): an RSA key or one
+    /// of the curves P-256 and P-384, in PEM (PKCS #8).
+    private_key: Option<SecretEntry>,
     /// The refresh token to use instead of the client credentials grant.
     refresh_token: Option<Setting>,
     /// The requested scope.

@@ -22,13 +22,13 @@ pub(super) mod title;
 pub(super) mod tools;
 
 use crate::agent::{Agent, AgentType, DynamicProperties, FileSystem, OpenAiApi, ToolRef};
-use crate::config::Connection;
+use crate::connection::Connection;
 use crate::model::{Model, UnreadFiles};
 use crate::rule::AccessRule;
 use crate::section::pages::client_tools;
 use crate::section::value::Text;
-use crate::section::{Context, operator, rule_entry, type_of};
-use crate::section_type::Sections;
+use crate::section::{Context, connections, operator, rule_entry, type_of};
+use crate::section_type::{SectionType, Sections};
 use crate::shape::{self, Shape, check_value, list_items};
 use agent::ToolStrategy;
 use config_source::{Location, Node, PathStep, suggest};
@@ -39,15 +39,16 @@ use models::AgentModels;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Reads the section.
+/// Reads the section. `types` are the sections that capabilities bring.
 pub(super) fn read(
     section: &Node,
     connections: &IndexMap<String, Connection>,
     models: &IndexMap<String, Model>,
+    types: &[SectionType],
     context: &mut Context<'_, '_>,
 ) -> IndexMap<String, Agent> {
     let items = list_items(section, context.report);
-    let agents = items.iter().filter_map(|node| agent(node, connections, models, context));
+    let agents = items.iter().filter_map(|node| agent(node, connections, models, types, context));
     let mut agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
     title::complete(&mut agents, connections, context);
     sub_agents::check(&agents, context);
@@ -59,6 +60,7 @@ fn agent(
     node: &Node,
     connections: &IndexMap<String, Connection>,
     models: &IndexMap<String, Model>,
+    types: &[SectionType],
     context: &mut Context<'_, '_>,
 ) -> Option<Agent> {
     let agent_type = type_of(node).and_then(|name| serde_json::from_value(name.into()).ok());
@@ -84,8 +86,8 @@ fn agent(
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
-    let shape = Shape::of_entry::<AgentEntry>(&context.language.schema)?;
-    let (sections, rest) = Sections::of_agent(node, shape, context);
+    let shape = Shape::of_entry::<AgentEntry>(&context.vocabulary.schema)?;
+    let (sections, rest) = Sections::of_agent(node, types, shape, context);
     let mut value = check_value(&rest, shape, context.report)?;
     let sections = sections?;
     let later = operators::take_dynamic(&mut value, place, context.report);
@@ -298,8 +300,8 @@ fn check_connection(node: &Node, agent_type: AgentType, context: &mut Context<'_
         AgentType::GeminiAgent => "Google",
         AgentType::AIGatewayAgent => "AIGateway",
         AgentType::Agent | AgentType::AISDKAgent => {
-            let is_known = context.language.connection_types().any(|known| known == found);
-            if is_known && !context.language.has_models(found) {
+            let is_known = connections::is_type(found, context);
+            if is_known && !context.vocabulary.has_models(found) {
                 context.report.error(
                     at,
                     format!("the connection `{id}` is of the type {found}, which has no model"),

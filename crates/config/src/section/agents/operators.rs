@@ -79,7 +79,7 @@ pub(crate) fn allow_operators(schema: &mut Schema) {
 
 /// Reports operators that are not allowed where they are used, and secrets that are not set.
 pub(crate) fn check(properties: &Node, context: &mut Context<'_, '_>) {
-    let (env, operators) = (context.env, context.language.operators());
+    let (env, operators) = (context.env, context.vocabulary.operators());
     for entry in properties.entries() {
         let name = entry.key.as_str();
         if STATIC_PROPERTIES.contains(&name) {

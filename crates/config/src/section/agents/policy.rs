@@ -3,7 +3,7 @@
 use crate::agent::{Agent, ToolRef};
 use crate::config::Config;
 use crate::section::Context;
-use crate::section::access_rules::{EntryKind, EntryRef};
+use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::check_patterns;
 use crate::shape::{Shape, decode};
 use agent::{PolicySettings, RuleAction, RuleSettings};

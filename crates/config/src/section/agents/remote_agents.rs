@@ -2,7 +2,8 @@
 
 use crate::agent::{RemoteAgentRef, SourceAnnotations};
 use crate::auth::AuthMode;
-use crate::config::{Config, ConnectionKind, RemoteAgentConnection};
+use crate::config::Config;
+use crate::connection::{ConnectionKind, RemoteAgentConnection};
 use crate::section::confirm::ConfirmEntry;
 use crate::section::user_auth::{self, Target, UserAuthEntry};
 use crate::section::value::{Id, Setting, Text, check_patterns};

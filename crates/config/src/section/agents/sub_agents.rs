@@ -3,7 +3,7 @@
 use super::tools::{self, check_name};
 use crate::agent::{Agent, SubAgentRef, ToolRef};
 use crate::section::Context;
-use crate::section::access_rules::{EntryKind, EntryRef};
+use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::{Id, Text, ToolName};
 use crate::shape::{Shape, decode, list_items};
 use config_source::{Node, PathStep};

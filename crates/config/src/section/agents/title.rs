@@ -2,7 +2,7 @@
 //! by a model.
 
 use crate::agent::{Agent, ModelRef, Titles};
-use crate::config::{Connection, ConnectionKind};
+use crate::connection::{Connection, ConnectionKind};
 use crate::section::Context;
 use crate::section::value::{Id, Text};
 use crate::shape::{Shape, decode};

@@ -2,10 +2,10 @@
 
 use super::entry::{ToolEntry, ToolProperties};
 use crate::agent::ToolRef;
-use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::annotations;
 use crate::section::api::routine;
 use crate::section::confirm::{self, ConfirmEntry};
+use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::{EndpointId, ToolName};
 use crate::section::{Context, refuse_prototype_key};
 use crate::shape::{Shape, decode, list_items, pattern};

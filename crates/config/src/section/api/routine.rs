@@ -245,7 +245,7 @@ impl<'n> RoutineCheck<'n, '_, '_, '_> {
         let (endpoint, done, items, in_catch) = (self.endpoint, &self.step_ids, &self.loop_items, self.in_catch);
         let env = self.context.env;
         let values = if with_secrets { &OPERATORS[..] } else { &OPERATORS[..OPERATORS.len() - 1] };
-        let place = EvaluationPlace { operators: self.context.language.operators(), values, side: Side::Server };
+        let place = EvaluationPlace { operators: self.context.vocabulary.operators(), values, side: Side::Server };
         operator::for_each_operator(value, place, self.context.report, &mut |operator, report| {
             if operator.key == "_error" && !in_catch {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());

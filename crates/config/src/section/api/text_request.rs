@@ -112,6 +112,6 @@ pub(crate) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
 }
 
 fn check_connection(id: &Id, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
-    let language = context.language;
-    step_connection(&id.0, request_type, "a model provider", |found| language.has_models(found), step, context);
+    let vocabulary = context.vocabulary;
+    step_connection(&id.0, request_type, "a model provider", |found| vocabulary.has_models(found), step, context);
 }

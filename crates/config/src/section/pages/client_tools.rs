@@ -100,7 +100,7 @@ fn tool(
     }
     if let Some(result) = node.get("result") {
         let names = ReadableNames { state: &survey.state, steps: &steps, event: None };
-        dynamic::check(&result.value, ValueContext::Action, names, context.language, context.report);
+        dynamic::check(&result.value, ValueContext::Action, names, context.vocabulary, context.report);
     }
     check_actions(node, context);
     let entry = entry?;

@@ -1,12 +1,12 @@
 //! The events of pages and blocks, whose handlers are lists of actions.
 
 use super::client_tools;
-use crate::language::{Language, built_in_block};
-use crate::section::access_rules::{EntryKind, EntryRef};
 use crate::section::dynamic::{self, ReadableNames, ValueContext};
+use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::pages::PageIndex;
 use crate::section::{Context, refuse_prototype_key, type_of};
 use crate::shape::{Shape, check_value};
+use crate::vocabulary::{Vocabulary, built_in_block};
 use config_source::{MapEntry, Node, NodeKind, PathStep, Span, suggest};
 use wire::page::event_fields::event_fields;
 use wire::page::{Action, BlockType, CHAT_EVENTS, Events, is_safe_url};
@@ -33,8 +33,8 @@ const CHAT_METHODS: [&str; 13] = [
 const UNSUPPORTED_EVENTS: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
 /// Returns the events of a type of block, also of one that a program adds. `None` if it is not known.
-fn known_events(block_type: &str, language: &Language) -> Option<&'static [&'static str]> {
-    match language.added_block(block_type) {
+fn known_events(block_type: &str, vocabulary: &Vocabulary) -> Option<&'static [&'static str]> {
+    match vocabulary.added_block(block_type) {
         Some(added) => Some(added.events),
         None => built_in_block(block_type).map(block_events),
     }
@@ -71,7 +71,7 @@ fn block_events(kind: BlockType) -> &'static [&'static str] {
 
 /// Reads the events of a block. Those with errors are reported and left out.
 pub(crate) fn read_block(node: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) -> Events {
-    let known = type_of(node).and_then(|name| Some((name, known_events(name, context.language)?)));
+    let known = type_of(node).and_then(|name| Some((name, known_events(name, context.vocabulary)?)));
     let Some((name, known)) = known else { return Events::new() };
     let fields = |event: &str| event_fields(block_type(node)?, event);
     read(node, known, &format!("a block of the type {name}"), &fields, survey, context)
@@ -139,7 +139,7 @@ fn action<'n>(
 ) -> Option<Action> {
     for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
         let names = ReadableNames { state: &survey.state, steps, event };
-        dynamic::check(&part.value, ValueContext::Action, names, context.language, context.report);
+        dynamic::check(&part.value, ValueContext::Action, names, context.vocabulary, context.report);
     }
     if let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) {
         if steps.contains(&id) {

@@ -162,15 +162,15 @@ fn block(
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
         let names = ReadableNames { state: &survey.state, ..ReadableNames::default() };
-        dynamic::check(&part.value, ValueContext::Property, names, context.language, context.report);
+        dynamic::check(&part.value, ValueContext::Property, names, context.vocabulary, context.report);
     }
-    let mut value = check_value(node, Shape::of_entry::<Block>(&context.language.schema)?, context.report)?;
+    let mut value = check_value(node, Shape::of_entry::<Block>(&context.vocabulary.schema)?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
     let mut properties = match value.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
-    let added = type_of(node).and_then(|name| context.language.added_block(name));
+    let added = type_of(node).and_then(|name| context.vocabulary.added_block(name));
     added.iter().for_each(|added| check_added(added, &properties, node, context.report));
     let kind = if added.is_some() { BlockType::Added } else { events::block_type(node)? };
     inputs::check(kind, &properties, node, context);
@@ -218,7 +218,7 @@ fn check_added(added: &AddedBlock, properties: &Map<String, Value>, node: &Node,
 /// Reports blocks in a block that is not a container.
 fn check_container(node: &Node, context: &mut Context<'_, '_>) {
     let (Some(block_type), Some(children)) = (type_of(node), node.get("blocks")) else { return };
-    let containers: Vec<_> = CONTAINERS.into_iter().chain(context.language.added_containers()).collect();
+    let containers: Vec<_> = CONTAINERS.into_iter().chain(context.vocabulary.added_containers()).collect();
     if !children.value.items().is_empty() && !containers.contains(&block_type) {
         let help = suggest::one_of(&containers).map(|types| format!("use {types}"));
         context.report.error(children.key_at, format!("a block of the type {block_type} cannot hold others"), help);

@@ -41,7 +41,7 @@ fn values(
     survey: &PageIndex<'_>,
     context: &mut Context<'_, '_>,
 ) -> Map<String, Value> {
-    let allowed = dynamic::place(ValueContext::Property, context.language.operators()).names();
+    let allowed = dynamic::place(ValueContext::Property, context.vocabulary.operators()).names();
     let whole = match node.entries() {
         [MapEntry { key, value, .. }] if allowed.contains(&key.as_str()) => Some((key.as_str(), value)),
         _ => None,
@@ -73,7 +73,7 @@ fn values(
 
 fn check_operators(value: &Node, survey: &PageIndex<'_>, context: &mut Context<'_, '_>) {
     let (is_embedded, place) =
-        (context.is_embedded, dynamic::place(ValueContext::Property, context.language.operators()));
+        (context.is_embedded, dynamic::place(ValueContext::Property, context.vocabulary.operators()));
     operator::for_each_operator(value, place, context.report, &mut |operator, report| {
         check(operator, survey, is_embedded, report);
     });

@@ -3,7 +3,8 @@
 use super::Context;
 use super::value::{Id, Setting, Text};
 use crate::auth::AuthMode;
-use crate::config::{Config, ConnectionKind};
+use crate::config::Config;
+use crate::connection::ConnectionKind;
 use config_source::{Node, PathStep, Span, suggest};
 use schemars::JsonSchema;
 use secrecy::SecretString;

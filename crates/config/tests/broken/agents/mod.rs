@@ -5,6 +5,7 @@ mod effects;
 mod file_system;
 mod marks;
 mod mcp;
+mod mcp_tokens;
 mod models;
 mod presets;
 mod properties;

@@ -1,4 +1,4 @@
-//! What the engine does with each kind of step.
+//! The engine with each kind of step.
 
 use super::fake::{Server, ada, call, of_config, shown, workflow};
 use crate::service::{self, Answer, RetryRequest, Viewer};

@@ -24,7 +24,7 @@ use workflow_definition::{StepKind, Workflow, WorkflowBytes};
 
 const TABLES: &[CapabilityTables] = &[store::TABLES];
 
-/// What calls do, and what they did.
+/// The effects of calls, and a record of them.
 pub(super) struct Fake {
     pub(super) workflows: Vec<Workflow>,
     /// The ids of steps that were called, in order.
@@ -43,7 +43,7 @@ pub(super) struct Fake {
     pub(super) effects: Option<PathBuf>,
     /// How many bytes runs keep.
     pub(super) bytes: Mutex<WorkflowBytes>,
-    /// What tells people of questions.
+    /// The notifier of people about questions.
     pub(super) waiting: Waiting,
 }
 

@@ -2,17 +2,20 @@
 
 use super::fake::{Server, workflow};
 use crate::service;
-use crate::store::Assignee;
+use crate::store::{self, Assignee};
 use ::store::StoreError;
 use ::store::sql::Db;
 use capability::{TellOfWaiting, WaitingKind};
+use chat::Caller;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use test_postgres::database_files_of_each_kind;
+use web::times::now_millis;
 
-/// What was announced.
+/// The announced questions.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
@@ -38,7 +41,16 @@ async fn people_are_told_of_questions_of_workflows_and_of_their_agents() {
             let mut seen = told.0.lock().clone();
             seen.sort_unstable();
             assert_eq!((asked.len(), &seen), (questions, &asked));
-            // Whom an administrator adds is told of it, once.
+            // Whom an administrator adds is told of it, once, and finds it among what has begun to wait since.
+            let asked_at = store::task(&server.runs.store, &asked[0]).await.unwrap().unwrap().created_at;
+            let begun = async |caller: Caller, since: i64| {
+                let tasks = store::tasks_since(&server.runs.store, &caller, since, 10).await.unwrap();
+                tasks.into_iter().map(|task| task.id).collect::<Vec<_>>()
+            };
+            let bob = || Caller::signed_in("bob");
+            let manager = || Caller::signed_in("mia").with_roles(vec!["manager".to_owned()]);
+            assert_eq!(begun(bob(), 0).await, Vec::<String>::new());
+            tokio::time::sleep(Duration::from_millis(2)).await;
             let assign = async || {
                 let audit = auth::audit_row("boss", "admin:assign_workflow_task", "", json!({}));
                 let (waiting, bob) = (&server.host.waiting, Assignee::User("bob".to_owned()));
@@ -47,6 +59,10 @@ async fn people_are_told_of_questions_of_workflows_and_of_their_agents() {
             assert!(assign().await);
             assert!(!assign().await);
             assert_eq!(told.0.lock()[questions..], asked[..1]);
+            assert_eq!(begun(bob(), 0).await, asked[..1]);
+            assert_eq!(begun(bob(), asked_at).await, asked[..1]);
+            assert_eq!(begun(bob(), now_millis() + 1_000).await, Vec::<String>::new());
+            assert!(!begun(manager(), asked_at).await.contains(&asked[0]));
             server.close().await;
         };
         check(json!({ "id": "ask", "type": "human", "title": "OK?", "roles": ["manager"] }), 1).await;

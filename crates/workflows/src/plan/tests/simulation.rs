@@ -19,9 +19,9 @@ struct World<'w> {
     workflow: &'w Workflow,
     facts: RunFacts,
     now: i64,
-    /// What is stored.
+    /// The stored state.
     records: Records,
-    /// What only the server knows: calls that run, with their results once they had their effect.
+    /// The state that only the server knows: calls that run, with their results once they had their effect.
     calls: Vec<(Start, Option<Result<Value, String>>)>,
     /// The effects outside, by path.
     effects: BTreeMap<String, Vec<Value>>,

@@ -8,3 +8,4 @@ mod dispatcher;
 mod files;
 mod models;
 mod suggestions;
+mod voice;

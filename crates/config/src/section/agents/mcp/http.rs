@@ -1,13 +1,13 @@
 //! MCP servers over HTTP: addresses, headers and access tokens.
 
 use super::{McpProperties, OauthEntry, merge_pairs};
-use crate::config::McpConnection;
+use crate::connection::McpConnection;
 use crate::section::Context;
 use crate::section::user_auth::{self, Target, is_private};
 use crate::section::value::Text;
 use config_source::{Node, PathStep, Span};
-use secrecy::ExposeSecret;
-use settings::mcp::{ClientCredentials, HttpServerSettings, McpTransport};
+use secrecy::{ExposeSecret, SecretString};
+use settings::mcp::{ClientCredentials, ClientProof, HttpServerSettings, McpTransport, TokenEndpoint};
 use url::Url;
 
 pub(super) fn http(
@@ -43,7 +43,7 @@ pub(super) fn http(
     let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
     let allow_private = said.unwrap_or(false) || is_private(&url);
     let oauth = match properties.oauth {
-        Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
+        Some(entry) => Some(oauth((name, &url, allow_private), entry, node, context)?),
         None => known.and_then(|known| known.oauth.clone()),
     };
     let user_auth = match properties.auth {
@@ -69,7 +69,7 @@ pub(super) fn http(
 }
 
 fn oauth(
-    (name, allow_private): (&str, bool),
+    (name, url, allow_private): (&str, &Url, bool),
     entry: OauthEntry,
     node: &Node,
     context: &mut Context<'_, '_>,
@@ -80,21 +80,77 @@ fn oauth(
         Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
         None => None,
     };
-    let token_url = entry.token_url.resolve(place("tokenUrl"), &of("tokenUrl"), context)?;
-    let token_url = parse_url(token_url.expose_secret(), place("tokenUrl"), context)?;
-    if token_url.scheme() == "http" && !allow_private && !is_private(&token_url) {
-        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
-        let message = "the secret would be sent over `http://`, where others can read it";
-        context.report.error(place("tokenUrl"), message, Some(help));
-        return None;
-    }
+    let endpoint = match (entry.token_url, entry.issuer) {
+        (Some(_), Some(_)) => {
+            let help = "leave out `issuer`, or `tokenUrl`".to_owned();
+            let message = "`tokenUrl` says where tokens are issued, so the issuer is not asked";
+            context.report.error(place("issuer"), message, Some(help));
+            return None;
+        }
+        (Some(setting), None) => {
+            let text = setting.resolve(place("tokenUrl"), &of("tokenUrl"), context)?;
+            let token_url = parse_url(text.expose_secret(), place("tokenUrl"), context)?;
+            check_encrypted(&token_url, allow_private, place("tokenUrl"), context)?;
+            TokenEndpoint::Url(token_url)
+        }
+        (None, Some(Text(issuer))) => {
+            let issuer = parse_url(&issuer, place("issuer"), context)?;
+            check_encrypted(&issuer, allow_private, place("issuer"), context)?;
+            TokenEndpoint::Issuer(issuer)
+        }
+        (None, None) => {
+            check_encrypted(url, allow_private, node.span_at(&[PathStep::Key("oauth")]), context)?;
+            TokenEndpoint::Discovered
+        }
+    };
+    let proof = match (entry.client_secret, entry.private_key) {
+        (Some(setting), None) => {
+            ClientProof::Secret(setting.resolve(place("clientSecret"), &of("clientSecret"), context)?)
+        }
+        (None, Some(variable)) => {
+            let key = variable.resolve(place("privateKey"), &of("privateKey"), context)?;
+            check_pem(&key, place("privateKey"), context)?;
+            ClientProof::PrivateKey(key)
+        }
+        (secret, _) => {
+            let message = match secret {
+                Some(_) => "there are two ways to prove who the client is",
+                None => "nothing proves who the client is",
+            };
+            let help = "write `clientSecret` or `privateKey`".to_owned();
+            context.report.error(node.span_at(&[PathStep::Key("oauth")]), message, Some(help));
+            return None;
+        }
+    };
     Some(ClientCredentials {
-        token_url,
+        endpoint,
         client_id: entry.client_id.0,
-        client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,
+        proof,
         refresh_token,
         scope: entry.scope.map(|Text(scope)| scope),
     })
+}
+
+/// Checks that a text is a private key of PKCS #8.
+fn check_pem(key: &SecretString, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
+    if key.expose_secret().contains("-----BEGIN PRIVATE KEY-----") {
+        return Some(());
+    }
+    let help =
+        "it begins with `-----BEGIN PRIVATE KEY-----`; `openssl pkcs8 -topk8 -nocrypt` converts others".to_owned();
+    context.report.error(at, "the environment variable has no private key in PEM (PKCS #8)", Some(help));
+    None
+}
+
+/// Checks an address to which the secret is sent, or which says where it is sent.
+fn check_encrypted(url: &Url, allow_private: bool, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
+    if url.scheme() != "http" || allow_private || is_private(url) {
+        return Some(());
+    }
+    let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+    let message = "the secret would be sent over `http://`, where others can read it";
+    context.report.error(at, message, Some(help));
+    None
 }
 
 fn parse_url(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {

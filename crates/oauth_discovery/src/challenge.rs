@@ -2,21 +2,23 @@
 
 /// The longest value that is read, in bytes.
 const MAX_LENGTH: usize = 4096;
+/// The longest list of scopes in bytes.
+const MAX_SCOPES: usize = 4 << 10;
 
 /// The parameters of the scheme `Bearer` in the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Challenge {
+pub struct Challenge {
     /// The address of the service's metadata.
-    pub(crate) resource_metadata: Option<String>,
+    pub resource_metadata: Option<String>,
     /// The scopes that are needed.
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
     /// Why the token was refused.
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
 }
 
 impl Challenge {
     /// Reads the header. Parameters that cannot be read count as absent.
-    pub(crate) fn parse(header: &str) -> Self {
+    pub fn parse(header: &str) -> Self {
         let mut challenge = Self::default();
         if header.len() > MAX_LENGTH {
             return challenge;
@@ -44,18 +46,29 @@ impl Challenge {
     }
 
     /// Returns whether the token has too few scopes.
-    pub(crate) fn is_insufficient_scope(&self) -> bool {
+    pub fn is_insufficient_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 
     fn set(&mut self, name: &str, value: String) {
         match name {
             "resource_metadata" => self.resource_metadata = Some(value),
-            "scope" => self.scopes = super::tokens::scopes(&value),
+            "scope" => self.scopes = read_scopes(&value),
             "error" => self.error = Some(value),
             _ => {}
         }
     }
+}
+
+/// Splits a list of scopes.
+pub fn read_scopes(text: &str) -> Vec<String> {
+    let list = text.split([' ', ',']).filter(|scope| !scope.is_empty());
+    let mut length = 0;
+    let within = |scope: &&str| {
+        length += scope.len() + 1;
+        length <= MAX_SCOPES
+    };
+    list.take_while(within).map(str::to_owned).collect()
 }
 
 /// Splits at commas that are not in quotes.

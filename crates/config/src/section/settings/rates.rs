@@ -1,7 +1,7 @@
 //! Checks `limits.rates`: rate limits.
 
-use super::Context;
 use crate::limits::rate_limit::{RateLimit, RateLimitKey, RateLimitTarget};
+use crate::section::Context;
 use config_source::{Node, PathStep};
 
 /// Reports rate limits that count nothing.

@@ -1,6 +1,6 @@
 //! Requests to authorization servers. They follow no redirects, so that codes and secrets are sent to one address only.
 
-use super::OauthError;
+use crate::OauthError;
 use ::http::{HeaderMap, HeaderValue, Method, header};
 use egress::{Egress, EgressRequest, EgressResponse};
 use serde::de::DeserializeOwned;
@@ -14,21 +14,27 @@ const MAX_ANSWER: usize = 128 << 10;
 
 /// Sends requests.
 #[derive(Clone)]
-pub(crate) struct OauthHttp {
+pub struct OauthHttp {
     egress: Egress,
     /// Whether addresses of this machine and its networks, and `http://`, are allowed.
     allow_private: bool,
 }
 
 impl OauthHttp {
-    /// Creates a client.
-    pub(crate) fn new(allow_private: bool) -> Result<Self, OauthError> {
+    /// Creates a client. With `allow_private`, addresses of this machine and its networks, and `http://`, are allowed.
+    ///
+    /// # Errors
+    /// The system's trusted certificates cannot be read.
+    pub fn new(allow_private: bool) -> Result<Self, OauthError> {
         let failed = |_| OauthError::Invalid("the system's trusted certificates cannot be read");
         Ok(Self { egress: Egress::without_redirects(allow_private).map_err(failed)?, allow_private })
     }
 
     /// Parses an address that a server has named.
-    pub(crate) fn address(&self, text: &str) -> Result<Url, OauthError> {
+    ///
+    /// # Errors
+    /// It is none, or must not be used.
+    pub fn address(&self, text: &str) -> Result<Url, OauthError> {
         let url = Url::parse(text).map_err(|_| OauthError::Invalid("a server names an address that is not valid"))?;
         let is_scheme = url.scheme() == "https" || (self.allow_private && url.scheme() == "http");
         if !is_scheme || url.host().is_none() || !url.username().is_empty() || url.password().is_some() {
@@ -51,8 +57,11 @@ impl OauthHttp {
         }
     }
 
-    /// Sends a request that accepts JSON.
-    pub(crate) async fn send(
+    /// Sends a request that accepts JSON. `what` names the receiver in errors.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn send(
         &self,
         what: &'static str,
         method: Method,

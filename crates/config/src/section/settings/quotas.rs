@@ -1,6 +1,6 @@
 //! Checks `limits.quotas`: usage quotas.
 
-use super::Context;
+use crate::section::Context;
 use config_source::{Node, PathStep};
 use settings::Quota;
 

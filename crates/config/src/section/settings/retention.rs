@@ -1,6 +1,6 @@
 //! Checks `store.retention`: how long data is retained.
 
-use super::Context;
+use crate::section::Context;
 use config_source::{Node, PathStep};
 use settings::Retention;
 

@@ -1,7 +1,7 @@
 //! Finds the authorization server of a service: by the service's metadata (RFC 9728), and by the metadata of the
 //! authorization server (RFC 8414, OpenID Connect Discovery 1.0).
 
-use super::{Challenge, OauthError, OauthHttp};
+use crate::{Challenge, OauthError, OauthHttp};
 use serde::Deserialize;
 use settings::user_auth::{AccountAuth, AuthorizationServer, Service};
 use url::Url;
@@ -9,53 +9,62 @@ use url::Url;
 const SERVICE: &str = "the service's metadata";
 const SERVER: &str = "the authorization server's metadata";
 /// The most scopes that are taken from metadata.
-const MAX_SCOPES: usize = 50;
+pub(crate) const MAX_SCOPES: usize = 50;
 
 /// The authorization server of a service, as its metadata or the config states it.
 #[derive(Clone, Debug)]
-pub(crate) struct Discovery {
-    pub(crate) server: ServerMetadata,
+pub struct Discovery {
+    /// The authorization server.
+    pub server: ServerMetadata,
     /// The name of the service for its authorization server (RFC 8707).
-    pub(crate) resource: String,
+    pub resource: String,
     /// The scopes to ask for.
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
 }
 
 /// The endpoints of an authorization server, and what it supports.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerMetadata {
-    pub(crate) issuer: Option<String>,
-    pub(crate) authorization_endpoint: Url,
-    pub(crate) token_endpoint: Url,
-    pub(crate) registration_endpoint: Option<Url>,
-    pub(crate) revocation_endpoint: Option<Url>,
-    pub(crate) auth_methods: Option<Vec<String>>,
+pub struct ServerMetadata {
+    /// The name of the authorization server, if it has metadata.
+    pub issuer: Option<String>,
+    /// Where users agree.
+    pub authorization_endpoint: Url,
+    /// Where tokens are issued.
+    pub token_endpoint: Url,
+    /// Where clients are registered.
+    pub registration_endpoint: Option<Url>,
+    /// Where tokens are revoked.
+    pub revocation_endpoint: Option<Url>,
+    /// How clients can prove who they are at the token endpoint, with the names of metadata; `None` if that is not known.
+    pub auth_methods: Option<Vec<String>>,
     /// Whether answers have the parameter `iss` (RFC 9207).
-    pub(crate) names_issuer: bool,
+    pub names_issuer: bool,
     /// Whether a client's id may be the address of its metadata.
-    pub(crate) reads_client_documents: bool,
-    pub(crate) scopes: Vec<String>,
+    pub reads_client_documents: bool,
+    /// The scopes that the authorization server names.
+    pub scopes: Vec<String>,
 }
 
 /// The metadata of a service.
 #[derive(Deserialize)]
-struct ResourceDocument {
-    resource: Option<String>,
+pub(crate) struct ResourceDocument {
+    pub(crate) resource: Option<String>,
     #[serde(default)]
-    authorization_servers: Vec<String>,
+    pub(crate) authorization_servers: Vec<String>,
     #[serde(default)]
-    scopes_supported: Vec<String>,
+    pub(crate) scopes_supported: Vec<String>,
 }
 
 /// The metadata of an authorization server.
 #[derive(Deserialize)]
-struct ServerDocument {
+pub(crate) struct ServerDocument {
     issuer: Option<String>,
-    authorization_endpoint: String,
-    token_endpoint: String,
+    /// Absent at a server that issues tokens without a user only.
+    authorization_endpoint: Option<String>,
+    pub(crate) token_endpoint: String,
     registration_endpoint: Option<String>,
     revocation_endpoint: Option<String>,
-    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    pub(crate) token_endpoint_auth_methods_supported: Option<Vec<String>>,
     code_challenge_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
@@ -69,7 +78,7 @@ struct ServerDocument {
 ///
 /// # Errors
 /// There is none that can be used.
-pub(crate) async fn discover(
+pub async fn discover(
     http: &OauthHttp,
     service: &Service,
     account: &AccountAuth,
@@ -125,7 +134,7 @@ fn configured(authorization: &Url, token: &Url, revocation: Option<&Url>) -> Ser
 }
 
 /// Returns the metadata of a service, if it has some.
-async fn resource_document(
+pub(crate) async fn resource_document(
     http: &OauthHttp,
     service: &Url,
     challenge: &Challenge,
@@ -159,8 +168,13 @@ fn is_part_of(service: &Url, resource: &str) -> bool {
     service.origin() == resource.origin() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the metadata of an authorization server.
+/// Returns an authorization server at which users agree.
 async fn of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, OauthError> {
+    read(http, document_of_issuer(http, issuer).await?)
+}
+
+/// Returns the metadata of an authorization server.
+pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerDocument, OauthError> {
     let url = http.address(issuer)?;
     let found = find(http, &url).await?;
     let document = found.ok_or(OauthError::Invalid("the authorization server has no metadata"))?;
@@ -169,7 +183,7 @@ async fn of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, Oau
     if !document.issuer.as_ref().is_some_and(same) {
         return Err(OauthError::Invalid("the metadata are those of another authorization server"));
     }
-    read(http, document)
+    Ok(document)
 }
 
 /// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
@@ -208,10 +222,12 @@ fn read(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, Oa
     if document.code_challenge_methods_supported.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
         return Err(OauthError::Invalid("the authorization server does not support PKCE"));
     }
+    let authorization_endpoint =
+        document.authorization_endpoint.ok_or(OauthError::Invalid("users cannot agree at the authorization server"))?;
     let optional = |text: Option<String>| text.map(|text| http.address(&text)).transpose();
     Ok(ServerMetadata {
         issuer: document.issuer,
-        authorization_endpoint: http.address(&document.authorization_endpoint)?,
+        authorization_endpoint: http.address(&authorization_endpoint)?,
         token_endpoint: http.address(&document.token_endpoint)?,
         registration_endpoint: optional(document.registration_endpoint)?,
         revocation_endpoint: optional(document.revocation_endpoint)?,

@@ -1,0 +1,39 @@
+//! Access tokens for MCP servers, without a user.
+
+use crate::check;
+
+/// Returns the diagnostics for a connection with these keys of `oauth`.
+fn connection(url: &str, oauth: &str) -> String {
+    check(&format!(
+        "connections: [{{ id: a, type: Mcp, properties: {{ url: '{url}', oauth: {{ clientId: a, {oauth} }} }} }}]\n"
+    ))
+}
+
+#[test]
+fn token_endpoint_is_known_in_one_way() {
+    let check = |url: &str, keys: &str, expected: &str| {
+        let read = connection(url, &format!("clientSecret: b{keys}"));
+        assert!(read.contains(expected), "{url} {keys}\n{read}");
+    };
+    let plain = "the secret would be sent over `http://`, where others can read it";
+    check("https://x.org", "", "accepted");
+    check("http://localhost:9", "", "accepted");
+    check("https://x.org", ", issuer: 'https://id.org'", "accepted");
+    check("http://x.org", "", plain);
+    check("https://x.org", ", issuer: 'http://id.org'", plain);
+    check("https://x.org", ", issuer: nowhere", "this is not a web address");
+    let both = ", issuer: 'https://id.org', tokenUrl: 'https://id.org/token'";
+    check("https://x.org", both, "`tokenUrl` says where tokens are issued, so the issuer is not asked");
+}
+
+#[test]
+fn clients_prove_who_they_are_in_one_way() {
+    let check = |keys: &str, expected: &str| {
+        let read = connection("https://x.org", keys);
+        assert!(read.contains(expected), "{keys}\n{read}");
+    };
+    check("scope: b", "nothing proves who the client is");
+    check("clientSecret: b, privateKey: { _secret: KEY }", "there are two ways to prove who the client is");
+    check("privateKey: { _secret: KEY }", "the environment variable has no private key in PEM (PKCS #8)");
+    check("privateKey: { _secret: NOT_SET }", "the environment variable `NOT_SET` is not set");
+}

@@ -1,0 +1,2 @@
+def days(country):
+    return 14 if country == "France" else 30

@@ -1,0 +1,303 @@
+//! The routes with which pages and programs get the text of a recording, and the audio of an answer.
+
+use crate::cache::AudioCache;
+use crate::recording::RecordingKind;
+use crate::section::{Speech, Transcription, VoiceSettings, is_language, service_of};
+use crate::service::{Heard, ServiceFailure, SpeechService};
+use crate::text::{parts, spoken_text};
+use auth::password::KeyScope;
+use auth::rights::{AccessDecision, check_rule};
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use bytes::Bytes;
+use capability::Context;
+use chat::{Caller, RoutineMeters};
+use config::{Config, ModelConnection};
+use contract::{FinishReason, ModelId, ReplyUsage, Usage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::{HttpError, SentJson, busy, read_body, valid_json, valid_query};
+use wire::error::ErrorReason;
+use wire::{ErrorCode, Role, UserError};
+
+/// The group in the OpenAPI document.
+const VOICE: Tag = Tag {
+    name: "voice",
+    description: "The text of what the caller says, and the audio of answers. Scope `conversations`.",
+    access: Access::Users { scope: Some(KeyScope::Conversations) },
+};
+
+/// The most recordings, and the most parts of answers, that are worked on at the same time.
+const MAX_AT_ONCE: usize = 16;
+/// The audio that is kept in memory, in bytes.
+const MAX_CACHED: usize = 32 << 20;
+/// The provider of the models in the usage.
+const PROVIDER: &str = "speech";
+/// The header with the number of the parts of an answer.
+const PARTS: &str = "speech-parts";
+
+/// The state of the routes.
+#[derive(Clone)]
+struct VoiceRoutes {
+    context: Context,
+    meters: RoutineMeters,
+    service: SpeechService,
+    permits: Arc<Semaphore>,
+    cache: Arc<AudioCache>,
+}
+
+impl VoiceRoutes {
+    fn new(context: Context, meters: RoutineMeters) -> Self {
+        Self {
+            context,
+            meters,
+            service: SpeechService::default(),
+            permits: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+            cache: Arc::new(AudioCache::new(MAX_CACHED)),
+        }
+    }
+
+    /// Checks that the caller may use an agent.
+    fn check_agent(&self, caller: &Caller, agent_id: &str) -> Result<(), UserError> {
+        let config = self.context.current.config();
+        let agent = config.agents.get(agent_id).ok_or_else(UserError::not_found)?;
+        caller.check_agent(agent_id)?;
+        match check_rule(caller, &agent.auth) {
+            AccessDecision::Allowed => Ok(()),
+            AccessDecision::Unauthenticated => Err(UserError::unauthenticated()),
+            AccessDecision::NotFound => Err(UserError::not_found()),
+        }
+    }
+}
+
+/// Returns the route with larger bodies than other requests, which bounds them itself.
+pub(crate) fn upload_routes(context: Context, meters: RoutineMeters) -> ApiRouter {
+    let state = VoiceRoutes::new(context, meters);
+    ApiRouter::new(&VOICE)
+        .post("/api/transcriptions", transcribe, "Write down a recording")
+        .map(|router| router.with_state(state))
+}
+
+/// Returns the other route.
+pub(crate) fn routes(context: Context, meters: RoutineMeters) -> ApiRouter {
+    let state = VoiceRoutes::new(context, meters);
+    ApiRouter::new(&VOICE)
+        .post("/api/conversations/{id}/speech", speak, "Read an answer aloud")
+        .map(|router| router.with_state(state))
+}
+
+/// The query of a transcription.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TranscriptionQuery {
+    /// The agent that the user talks to, in whose usage the request counts.
+    agent_id: String,
+    /// The language of the recording, such as `en`. Default: that of the config, or the model detects it.
+    #[serde(default)]
+    language: Option<String>,
+}
+
+/// The text of a recording.
+#[derive(Serialize, JsonSchema)]
+struct RecordingText {
+    /// The text; empty if nothing was said.
+    text: String,
+}
+
+/// `POST /api/transcriptions?agentId=AGENT` with the bytes of a recording as its body; their kind is detected.
+async fn transcribe(
+    State(voice): State<VoiceRoutes>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<TranscriptionQuery>, QueryRejection>,
+    body: Body,
+) -> Result<Json<RecordingText>, HttpError> {
+    let TranscriptionQuery { agent_id, language } = valid_query(query)?;
+    voice.check_agent(&caller, &agent_id)?;
+    let config = voice.context.current.config();
+    let settings = config.section::<VoiceSettings>().and_then(|settings| settings.transcription.as_ref());
+    let settings = settings.ok_or_else(|| not_configured("voice.transcription"))?;
+    if language.as_deref().is_some_and(|language| !is_language(language)) {
+        return Err(UserError::invalid("/language", "A language has two or three letters, such as `en`.").into());
+    }
+    let _permit = voice.permits.try_acquire().map_err(|_| busy())?;
+    let recording = read_body(body, settings.max_bytes()).await.map_err(|error| explain_size(error, settings))?;
+    let kind = RecordingKind::detect(&recording).ok_or_else(|| {
+        UserError::invalid("/", "This is no recording that can be read. Send WebM, Ogg, MP4, MP3 or WAV.")
+    })?;
+    let meter = voice.meters.meter(&caller, agent_id.as_str());
+    let model = ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() };
+    let price = settings.cost_usd_per_minute;
+    meter.admit(&model, price.is_some()).await.map_err(refused)?;
+    let connection = connection(&config, &settings.connection_id)?;
+    let (begun, size) = (Instant::now(), recording.len());
+    let heard = voice.service.transcribe(connection, settings, language.as_deref(), (kind, recording)).await;
+    let Heard { text, seconds, usage } = heard.map_err(|failure| unavailable(&failure))?;
+    let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
+    let cost_usd = price.map(|price| price * seconds / 60.0);
+    meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
+    Ok(Json(RecordingText { text }))
+}
+
+/// The answer to read.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SpeechBody {
+    /// The message of the agent.
+    message_id: String,
+    /// The number of the part, from 0. The header `speech-parts` of each response says how many there are.
+    #[serde(default)]
+    part: u32,
+}
+
+/// The audio of a part.
+struct SpokenPart {
+    audio: Bytes,
+    media_type: &'static str,
+    count: usize,
+}
+
+impl IntoResponse for SpokenPart {
+    fn into_response(self) -> Response {
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static(self.media_type)),
+            (CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
+            (HeaderName::from_static(PARTS), HeaderValue::from(self.count)),
+        ];
+        (headers, Body::from(self.audio)).into_response()
+    }
+}
+
+impl RouteOutput for SpokenPart {
+    fn describe(description: &mut Description<'_>) {
+        description.response(200, "audio/*", &json!({ "type": "string", "format": "binary" }));
+    }
+}
+
+/// `POST /api/conversations/{id}/speech`
+async fn speak(
+    State(voice): State<VoiceRoutes>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    body: SentJson<SpeechBody>,
+) -> Result<SpokenPart, HttpError> {
+    let store = &voice.context.store;
+    let conversation = store.conversation(&caller.user_id, &id).await?.ok_or_else(UserError::not_found)?;
+    let agent_id = conversation.summary.agent_id;
+    let SpeechBody { message_id, part } = valid_json(body)?;
+    voice.check_agent(&caller, &agent_id)?;
+    let config = voice.context.current.config();
+    let settings = config.section::<VoiceSettings>().and_then(|settings| settings.speech.as_ref());
+    let settings = settings.ok_or_else(|| not_configured("voice.speech"))?;
+    // The branch has no deleted messages.
+    let branch = store.branch(&caller.user_id, &id).await?;
+    let message = branch.iter().map(|stored| &stored.message).find(|message| message.id == message_id);
+    let message = message.filter(|message| message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
+    let most = usize::try_from(settings.max_characters).unwrap_or(usize::MAX);
+    let parts = parts(&spoken_text(&message.text()), most);
+    let text = usize::try_from(part).ok().and_then(|part| parts.get(part)).ok_or_else(|| {
+        let message = if parts.is_empty() { "There is nothing to read." } else { "This answer has no such part." };
+        UserError::invalid("/part", message)
+    })?;
+    let audio = voice.audio(&caller, &agent_id, &config, settings, text).await?;
+    Ok(SpokenPart { audio, media_type: settings.format.media_type(), count: parts.len() })
+}
+
+impl VoiceRoutes {
+    /// Returns the audio of a part: from memory, or from the service.
+    async fn audio(
+        &self,
+        caller: &Caller,
+        agent_id: &str,
+        config: &Config,
+        settings: &Speech,
+        text: &str,
+    ) -> Result<Bytes, UserError> {
+        let Speech { connection_id, model, voice, format, .. } = settings;
+        let key = [caller.user_id.as_str(), connection_id, model, voice, format.name(), text].join("\n");
+        if let Some(audio) = self.cache.get(&key) {
+            return Ok(audio);
+        }
+        let _permit = self.permits.try_acquire().map_err(|_| busy())?;
+        let meter = self.meters.meter(caller, agent_id);
+        let id = ModelId { provider: PROVIDER.to_owned(), model: model.clone() };
+        let price = settings.cost_usd_per_million_characters;
+        meter.admit(&id, price.is_some()).await.map_err(refused)?;
+        let connection = connection(config, connection_id)?;
+        let begun = Instant::now();
+        let audio = self.service.speak(connection, settings, text).await;
+        let audio = audio.map_err(|failure| unavailable(&failure))?;
+        let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
+        meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
+        self.cache.insert(key, audio.clone());
+        Ok(audio)
+    }
+}
+
+fn connection<'c>(config: &'c Config, id: &str) -> Result<&'c ModelConnection, UserError> {
+    config.connections.get(id).and_then(service_of).ok_or_else(|| {
+        tracing::warn!(connection = id, "the speech service cannot be used: there is no such connection");
+        UserError::new(ErrorCode::Unavailable, UNAVAILABLE)
+    })
+}
+
+/// Returns the usage of a request.
+fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
+    ReplyUsage {
+        step: 1,
+        model,
+        finish_reason: FinishReason::Stop,
+        usage,
+        cost_usd,
+        saved_usd: None,
+        first_part: whole,
+        whole,
+    }
+}
+
+/// The message to users while the service gives no answer.
+const UNAVAILABLE: &str = "The speech service does not answer. Try again in a moment.";
+
+/// Converts a failure of the service to the message for the user. The cause is logged.
+fn unavailable(failure: &ServiceFailure) -> UserError {
+    tracing::warn!(%failure, "the speech service gave no answer");
+    let error = UserError::new(ErrorCode::Unavailable, UNAVAILABLE);
+    match failure {
+        ServiceFailure::Credentials => error.because(ErrorReason::ModelCredentials),
+        ServiceFailure::Limited => error.because(ErrorReason::ModelLimit),
+        ServiceFailure::Refused(_) => {
+            let message = "The speech service did not accept this. Record again, or shorter; if it stays so, ask an administrator.";
+            UserError { message: message.to_owned(), ..error }.because(ErrorReason::ModelRefused)
+        }
+        _ => error.because(ErrorReason::ModelAway),
+    }
+}
+
+fn refused(message: String) -> UserError {
+    UserError::new(ErrorCode::RateLimited, message)
+}
+
+fn not_configured(key: &str) -> UserError {
+    UserError::new(
+        ErrorCode::Invalid,
+        format!("This server has no speech service for this: its config has no `{key}`."),
+    )
+}
+
+/// Says in seconds which recordings are too long.
+fn explain_size(error: UserError, settings: &Transcription) -> UserError {
+    if error.code != ErrorCode::TooLarge {
+        return error;
+    }
+    let message = format!("The recording is too long: {} seconds at most.", settings.max_seconds);
+    UserError { message, ..error }
+}

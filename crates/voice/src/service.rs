@@ -1,0 +1,207 @@
+//! Requests to services with the API of OpenAI.
+
+use crate::recording::{RecordingKind, form};
+use crate::section::{Speech, Transcription};
+use bytes::Bytes;
+use config::ModelConnection;
+use contract::Usage;
+use egress::{Clients, EgressError, EgressRequest};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+use url::Url;
+
+/// The base URL of connections of the type `OpenAI`.
+const OPENAI: &str = "https://api.openai.com/v1";
+/// The time limit of a request.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The largest answer with a text.
+const MAX_TEXT_ANSWER: usize = 1 << 20;
+/// The largest audio of a part.
+const MAX_AUDIO: usize = 8 << 20;
+
+/// Why a service gave no answer. The messages are for operators, and contain nothing from the service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ServiceFailure {
+    #[error("the connection cannot be used: {0}")]
+    Settings(String),
+    #[error("it refused the key")]
+    Credentials,
+    #[error("it gets too many requests, or the quota of its plan is used up")]
+    Limited,
+    #[error("it refused the request with the status {0}")]
+    Refused(u16),
+    #[error("it answered with the status {0}")]
+    Status(u16),
+    #[error("its answer cannot be read")]
+    Malformed,
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+}
+
+/// What a service has heard in a recording.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    pub(crate) text: String,
+    /// The length of the recording in seconds, as far as the service says it.
+    pub(crate) seconds: Option<f64>,
+    pub(crate) usage: Usage,
+}
+
+/// Sends the requests; cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct SpeechService {
+    clients: Clients,
+}
+
+impl SpeechService {
+    /// Writes down a recording.
+    ///
+    /// # Errors
+    /// See [`ServiceFailure`].
+    pub(crate) async fn transcribe(
+        &self,
+        connection: &ModelConnection,
+        settings: &Transcription,
+        language: Option<&str>,
+        (kind, recording): (RecordingKind, Bytes),
+    ) -> Result<Heard, ServiceFailure> {
+        let boundary = uuid::Uuid::new_v4().simple().to_string();
+        let mut fields = vec![("model", settings.model.as_str()), ("response_format", "json")];
+        fields.extend(language.or(settings.language.as_deref()).map(|language| ("language", language)));
+        let body = form(&boundary, &fields, kind, &recording);
+        let content_type = format!("multipart/form-data; boundary={boundary}");
+        let answer = self.post(connection, "transcriptions", (&content_type, body), MAX_TEXT_ANSWER).await?;
+        read_transcript(&answer).ok_or(ServiceFailure::Malformed)
+    }
+
+    /// Reads a text aloud.
+    ///
+    /// # Errors
+    /// See [`ServiceFailure`].
+    pub(crate) async fn speak(
+        &self,
+        connection: &ModelConnection,
+        settings: &Speech,
+        text: &str,
+    ) -> Result<Bytes, ServiceFailure> {
+        let Speech { model, voice, format, .. } = settings;
+        let body = json!({ "model": model, "voice": voice, "input": text, "response_format": format.name() });
+        let body = body.to_string().into_bytes();
+        let audio = self.post(connection, "speech", ("application/json", body), MAX_AUDIO).await?;
+        if audio.is_empty() { Err(ServiceFailure::Malformed) } else { Ok(audio.into()) }
+    }
+
+    async fn post(
+        &self,
+        connection: &ModelConnection,
+        step: &'static str,
+        (content_type, body): (&str, Vec<u8>),
+        max_bytes: usize,
+    ) -> Result<Vec<u8>, ServiceFailure> {
+        let base = connection.base_url.as_deref().unwrap_or(OPENAI);
+        let mut url: Url = base.parse().map_err(|_| ServiceFailure::Settings("`baseURL` is not a URL".to_owned()))?;
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(["audio", step]);
+        }
+        let headers = headers(connection, content_type)?;
+        let client = self.clients.get(!connection.public_only).map_err(ServiceFailure::Settings)?;
+        let request =
+            EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes };
+        let answer = client.send(request).await?;
+        check_status(answer.status)?;
+        Ok(answer.body)
+    }
+}
+
+fn headers(connection: &ModelConnection, content_type: &str) -> Result<HeaderMap, ServiceFailure> {
+    let unusable = || ServiceFailure::Settings("a header has characters that it cannot have".to_owned());
+    let secret = |text: &str| {
+        let mut value = HeaderValue::try_from(text).map_err(|_| unusable())?;
+        value.set_sensitive(true);
+        Ok::<_, ServiceFailure>(value)
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::try_from(content_type).map_err(|_| unusable())?);
+    if let Some(key) = &connection.api_key {
+        headers.insert(AUTHORIZATION, secret(&format!("Bearer {}", key.expose_secret()))?);
+    }
+    for (name, value) in &connection.headers {
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| unusable())?;
+        headers.insert(name, secret(value.expose_secret())?);
+    }
+    Ok(headers)
+}
+
+fn check_status(status: u16) -> Result<(), ServiceFailure> {
+    match status {
+        _ if StatusCode::from_u16(status).is_ok_and(|status| status.is_success()) => Ok(()),
+        401 | 403 => Err(ServiceFailure::Credentials),
+        402 | 429 => Err(ServiceFailure::Limited),
+        400 | 404 | 413 | 415 | 422 => Err(ServiceFailure::Refused(status)),
+        other => Err(ServiceFailure::Status(other)),
+    }
+}
+
+/// The answer with a text. Services tell how long the recording is, or how many tokens it took, or neither.
+#[derive(Deserialize)]
+struct TranscriptAnswer {
+    text: String,
+    #[serde(default)]
+    duration: Option<f64>,
+    #[serde(default)]
+    usage: Option<TranscriptUsage>,
+}
+
+#[derive(Default, Deserialize)]
+struct TranscriptUsage {
+    #[serde(default)]
+    seconds: Option<f64>,
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+}
+
+fn read_transcript(body: &[u8]) -> Option<Heard> {
+    let TranscriptAnswer { text, duration, usage } = serde_json::from_slice(body).ok()?;
+    let TranscriptUsage { seconds, input_tokens, output_tokens } = usage.unwrap_or_default();
+    let seconds = seconds.or(duration).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
+    Some(Heard { text: text.trim().to_owned(), seconds, usage })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transcripts_are_read_with_what_they_say_about_the_length() {
+        let check = |body: &str, expected: Option<(&str, Option<f64>, u64)>| {
+            let read = read_transcript(body.as_bytes());
+            let read = read.as_ref().map(|heard| (heard.text.as_str(), heard.seconds, heard.usage.input_tokens));
+            assert_eq!(read, expected, "{body}");
+        };
+        check(r#"{"text":" Hello. "}"#, Some(("Hello.", None, 0)));
+        check(r#"{"text":"","duration":2.5}"#, Some(("", Some(2.5), 0)));
+        check(r#"{"text":"a","usage":{"type":"duration","seconds":9}}"#, Some(("a", Some(9.0), 0)));
+        check(r#"{"text":"a","usage":{"type":"tokens","input_tokens":14,"output_tokens":2}}"#, Some(("a", None, 14)));
+        check(r#"{"text":"a","duration":-1}"#, Some(("a", None, 0)));
+        check(r#"{"error":"no"}"#, None);
+        check("Hello", None);
+    }
+
+    #[test]
+    fn statuses_are_told_apart() {
+        let check = |status: u16, expected: Result<(), ServiceFailure>| assert_eq!(check_status(status), expected);
+        check(200, Ok(()));
+        check(401, Err(ServiceFailure::Credentials));
+        check(429, Err(ServiceFailure::Limited));
+        check(400, Err(ServiceFailure::Refused(400)));
+        check(302, Err(ServiceFailure::Status(302)));
+        check(503, Err(ServiceFailure::Status(503)));
+    }
+}

@@ -1,0 +1,230 @@
+//! Voice: who gets the text of a recording and the audio of an answer, what is sent to the service, and what counts.
+
+use crate::access::*;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+/// The start of a recording in WebM.
+const RECORDING: &[u8] = b"\x1a\x45\xdf\xa3recording";
+
+/// A service with the API of OpenAI, which keeps its requests.
+#[derive(Clone, Default)]
+struct SpeechStandIn {
+    requests: Arc<Mutex<Vec<String>>>,
+    /// The status of the next answers; `None` if they succeed.
+    failure: Arc<Mutex<Option<u16>>>,
+}
+
+impl SpeechStandIn {
+    /// Starts the service; returns its base URL.
+    async fn start(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let router = Router::new().fallback(answer).with_state(self.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn answer(State(service): State<SpeechStandIn>, request: Request<Body>) -> axum::response::Response {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap();
+    let key = parts.headers.get(header::AUTHORIZATION).map_or("no key", |key| key.to_str().unwrap());
+    let text = String::from_utf8_lossy(&body);
+    service.requests.lock().unwrap().push(format!("{} {key} {text}", parts.uri.path()));
+    let failure = *service.failure.lock().unwrap();
+    if let Some(status) = failure {
+        return (StatusCode::from_u16(status).unwrap(), "the secret of the service").into_response();
+    }
+    if parts.uri.path() == "/v1/audio/transcriptions" {
+        return json!({ "text": "Hello there.", "usage": { "type": "duration", "seconds": 30 } })
+            .to_string()
+            .into_response();
+    }
+    let input = serde_json::from_slice::<Value>(&body).unwrap()["input"].as_str().unwrap().to_owned();
+    format!("audio of {input}").into_response()
+}
+
+struct Heard {
+    service: SpeechStandIn,
+    routes: Router,
+    ada: Caller,
+}
+
+impl Heard {
+    async fn new() -> Self {
+        let service = SpeechStandIn::default();
+        let url = service.start().await;
+        let config = format!(
+            "connections:
+  - {{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}
+  - {{ id: speech, type: OpenAICompatible, properties: {{ baseURL: '{url}', apiKey: {{ _secret: KEY }} }} }}
+voice:
+  transcription: {{ connectionId: speech, model: ears, language: de, maxSeconds: 5, costUsdPerMinute: 0.2 }}
+  speech: {{ connectionId: speech, model: mouth, voice: alloy, costUsdPerMillionCharacters: 100 }}
+limits: {{ quotas: [{{ users: [poor], per: day, costUsd: 0.15 }}] }}
+prices: {{ demo: {{ input: 0, output: 0 }} }}
+agents:
+  - {{ id: helper, type: Agent, connectionId: demo, properties: {{ model: demo }}, auth: public }}
+  - {{ id: team, type: Agent, connectionId: demo, properties: {{ model: demo }}, auth: {{ roles: [editor] }} }}
+pages: [{{ id: p, auth: public, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
+"
+        );
+        Self { service, routes: serve(&config).await, ada: caller(("ada", true, &[])) }
+    }
+
+    /// Sends a recording; returns the text, or the status and the message.
+    async fn transcribe(&self, who: &Caller, query: &str, recording: &[u8]) -> String {
+        let request = Request::post(format!("/api/transcriptions?{query}")).extension(who.clone());
+        let request = request.body(Body::from(recording.to_vec())).unwrap();
+        let (status, _, body) = self.call(request).await;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        if status == 200 { body["text"].as_str().unwrap().to_owned() } else { said(status, &body) }
+    }
+
+    /// Asks for a part of an answer; returns the number of parts and the audio, or the status and the message.
+    async fn speak(&self, who: &Caller, conversation: &str, message: &str, part: u32) -> String {
+        let body = json!({ "messageId": message, "part": part }).to_string();
+        let request = Request::post(format!("/api/conversations/{conversation}/speech")).extension(who.clone());
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body)).unwrap();
+        let (status, parts, body) = self.call(request).await;
+        if status == 200 { format!("{parts} {body}") } else { said(status, &serde_json::from_str(&body).unwrap()) }
+    }
+
+    async fn call(&self, request: Request<Body>) -> (u16, String, String) {
+        let response = self.routes.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let parts = headers.get("speech-parts").map_or("", |parts| parts.to_str().unwrap());
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, parts.to_owned(), String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    /// Sends a message in a conversation; returns the ids of the message and of its answer.
+    async fn ask(&self, who: &Caller, conversation: &str) -> (String, String) {
+        let (status, answer) = call_route(&self.routes, who, send("p", "helper", conversation, "Hello!")).await;
+        assert_eq!(status, 200, "{answer}");
+        let path = format!("/api/conversations/{conversation}");
+        let (_, conversation) = call_route(&self.routes, who, get(path)).await;
+        let conversation: Value = serde_json::from_str(&conversation).unwrap();
+        let id = |number: usize| conversation["messages"][number]["id"].as_str().unwrap().to_owned();
+        (id(0), id(1))
+    }
+}
+
+fn said(status: u16, body: &Value) -> String {
+    format!("{status} {}", body["error"]["message"].as_str().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn recording_is_written_down_for_who_may_use_the_agent() {
+    let heard = Heard::new().await;
+    assert_eq!(heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await, "Hello there.");
+    let sent = heard.service.requests();
+    let [sent] = sent.as_slice() else { panic!("{sent:?}") };
+    assert!(sent.starts_with("/v1/audio/transcriptions Bearer k3y "), "{sent}");
+    for part in [
+        "name=\"model\"\r\n\r\nears\r\n",
+        "name=\"language\"\r\n\r\nde\r\n",
+        "filename=\"recording.webm\"\r\nContent-Type: audio/webm\r\n\r\n",
+        "recording\r\n--",
+    ] {
+        assert!(sent.contains(part), "{part}: {sent}");
+    }
+    heard.transcribe(&heard.ada, "agentId=helper&language=fr", RECORDING).await;
+    assert!(heard.service.requests()[1].contains("name=\"language\"\r\n\r\nfr\r\n"));
+    let check = async |who: &Caller, query: &str, recording: &[u8], expected: &str| {
+        let refused = heard.transcribe(who, query, recording).await;
+        assert!(refused.starts_with(expected), "{query}: {refused}");
+    };
+    check(&heard.ada, "agentId=team", RECORDING, "404").await;
+    check(&caller(("nobody", false, &[])), "agentId=team", RECORDING, "401").await;
+    check(&caller(("eve", true, &["editor"])), "agentId=team", RECORDING, "Hello there.").await;
+    check(&heard.ada, "agentId=nowhere", RECORDING, "404").await;
+    check(&heard.ada, "", RECORDING, "400").await;
+    check(&heard.ada, "agentId=helper&language=a%0Ab", RECORDING, "422 A language has").await;
+    check(&heard.ada, "agentId=helper", b"<html>", "422 This is no recording").await;
+    let long = [RECORDING, &[0; 5 * (16 << 10)]].concat();
+    check(&heard.ada, "agentId=helper", &long, "413 The recording is too long: 5 seconds at most.").await;
+    assert_eq!(heard.service.requests().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answer_is_read_for_its_owner_only_and_paid_for_once() {
+    let heard = Heard::new().await;
+    let (question, answer) = heard.ask(&heard.ada, "c").await;
+    let spoken = heard.speak(&heard.ada, "c", &answer, 0).await;
+    let (count, audio) = spoken.split_once(' ').unwrap();
+    assert!(count.parse::<u32>().unwrap() >= 1 && audio.starts_with("audio of "), "{spoken}");
+    let sent = heard.service.requests();
+    assert!(sent[0].starts_with("/v1/audio/speech Bearer k3y {\"model\":\"mouth\",\"voice\":\"alloy\","), "{sent:?}");
+    assert_eq!(heard.speak(&heard.ada, "c", &answer, 0).await, spoken);
+    assert_eq!(heard.service.requests().len(), 1);
+    let check = async |who: &Caller, conversation: &str, message: &str, part: u32, expected: &str| {
+        let refused = heard.speak(who, conversation, message, part).await;
+        assert!(refused.starts_with(expected), "{conversation} {message}: {refused}");
+    };
+    check(&caller(("eve", true, &[])), "c", &answer, 0, "404").await;
+    check(&heard.ada, "other", &answer, 0, "404").await;
+    check(&heard.ada, "c", "other", 0, "404").await;
+    // Only answers are read: the endpoint reads no text of a caller.
+    check(&heard.ada, "c", &question, 0, "404").await;
+    check(&heard.ada, "c", &answer, 99, "422 This answer has no such part.").await;
+    assert_eq!(heard.service.requests().len(), 1);
+}
+
+/// The user learns what to do, and nothing of the service.
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_of_the_service_are_told_without_its_words() {
+    let heard = Heard::new().await;
+    let (_, answer) = heard.ask(&heard.ada, "c").await;
+    for (status, expected) in [
+        (500, "503 The speech service does not answer. Try again in a moment."),
+        (401, "503 The speech service does not answer. Try again in a moment."),
+        (400, "503 The speech service did not accept this."),
+    ] {
+        *heard.service.failure.lock().unwrap() = Some(status);
+        for said in [
+            heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await,
+            heard.speak(&heard.ada, "c", &answer, 0).await,
+        ] {
+            assert!(said.starts_with(expected) && !said.contains("secret"), "{status}: {said}");
+        }
+    }
+}
+
+/// Half a minute costs 0.1 dollars, and the quota is 0.15.
+#[tokio::test(flavor = "multi_thread")]
+async fn cost_counts_in_quotas() {
+    let heard = Heard::new().await;
+    let poor = caller(("poor", true, &[]));
+    for expected in ["Hello there.", "Hello there.", "429"] {
+        let said = heard.transcribe(&poor, "agentId=helper", RECORDING).await;
+        assert!(said.starts_with(expected), "{expected}: {said}");
+    }
+    assert_eq!(heard.service.requests().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_voice_nothing_is_offered() {
+    let config = "
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo }, auth: public }]
+pages: [{ id: p, auth: public }]
+";
+    let heard =
+        Heard { routes: serve(config).await, service: SpeechStandIn::default(), ada: caller(("ada", true, &[])) };
+    let (_, answer) = heard.ask(&heard.ada, "c").await;
+    for said in [
+        heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await,
+        heard.speak(&heard.ada, "c", &answer, 0).await,
+    ] {
+        assert!(said.starts_with("422 This server has no speech service for this"), "{said}");
+    }
+}
