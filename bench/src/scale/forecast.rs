@@ -40,7 +40,7 @@ const TODAY: Site = Site {
     trips_per_write: None,
 };
 
-/// What is compared; each with the numbers of servers.
+/// The compared sites, each with the numbers of servers.
 const SITES: [Site; 5] = [
     TODAY,
     Site { name: "database further away (1 ms)", round_trip: 0.001, ..TODAY },
@@ -60,8 +60,8 @@ const SERVERS: [usize; 4] = [1, 3, 10, 30];
 pub(crate) struct Here {
     cores: usize,
     users: usize,
-    /// What a round trip between a server and the database takes on it, beside the work of both: until each notices that
-    /// the other has answered. With it, the simulation has the throughput that was measured with one server.
+    /// The time of a round trip between a server and the database on it, beside the work of both: until each notices
+    /// that the other has answered. With it, the simulation has the throughput that was measured with one server.
     round_trip: f64,
 }
 

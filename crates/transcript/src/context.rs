@@ -1,7 +1,6 @@
-//! What a model reads of a long conversation: the summaries and cleared results that are stored in
-//! the messages of the branch. They are in the message whose run made them. So they are the same
-//! after a reload and on another server, and a branch that leaves the conversation before that message
-//! has none of them.
+//! The context of a model in a long conversation: the summaries and cleared results that are stored in the messages of
+//! the branch. They are in the message whose run made them. So they are the same after a reload and on another server,
+//! and a branch that leaves the conversation before that message has none of them.
 
 use agent::{ContextInput, ContextSize, ContextSummary, MeasuredSize, PageContext, Projection, TurnBoundary};
 use serde_json::{Value, json};

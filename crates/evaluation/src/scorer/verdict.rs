@@ -9,7 +9,7 @@ pub(crate) struct Verdict {
     pub(crate) score: f64,
     pub(crate) passed: bool,
     pub(crate) reason: String,
-    /// What the scorer has cost in US dollars.
+    /// The cost of the scorer in US dollars.
     pub(crate) cost_usd: f64,
     /// Whether the scorer itself failed.
     pub(crate) is_error: bool,

@@ -222,7 +222,7 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
     let kept: Value = serde_json::from_str(&kept.1).unwrap();
     assert_eq!((kept["title"].as_str(), kept["pinned"].as_bool()), (Some("Hello"), Some(false)));
 
-    // Changes that the owner may make.
+    // What the owner may do.
     let own = |change: Value| patch("/api/conversations/c".to_owned(), change);
     for (change, listed) in [
         (json!({ "folderId": folder, "pinned": true }), format!("?folder={folder}")),
