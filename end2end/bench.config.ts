@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { browser } from "./browser.ts";
 
-/** What the page costs; run by `cargo xtask bench --ui` with the release build. */
+/** The costs of the page; run by `cargo xtask bench --ui` with the release build. */
 export default defineConfig({
   testDir: "bench",
   outputDir: "test-results",

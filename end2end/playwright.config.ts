@@ -4,7 +4,7 @@ import { browser } from "./browser.ts";
 export default defineConfig({
   testDir: "journeys",
   outputDir: "test-results",
-  // What else makes a machine's pictures its own, fixtures/machine.ts knows.
+  // The other properties of a machine that pictures depend on are in fixtures/machine.ts.
   snapshotPathTemplate: "snapshots/{arg}{ext}",
   timeout: 60_000,
   expect: { timeout: 10_000 },

@@ -143,7 +143,7 @@ pub(crate) enum Route {
     NotAPage,
 }
 
-/// Returns what a path leads to.
+/// Returns the target of a path.
 pub(crate) fn route(path: &str) -> Route {
     let path = path.trim_start_matches('/').trim_end_matches('/');
     if let Some(named) = path.strip_prefix("embed/") {

@@ -108,7 +108,7 @@ impl ChatContext {
         }
     }
 
-    /// Returns what waits for the user: conversations and tasks together. Tracked.
+    /// Returns the number of conversations and tasks that wait for the user. Tracked.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.with(|(conversations, tasks)| conversations + tasks)
     }

@@ -24,7 +24,7 @@ pub struct AppContext {
     pub pages: Arc<dyn PageSource>,
     /// The workflows of the server.
     pub workflows: Arc<dyn WorkflowSource>,
-    /// What this request has read so far.
+    /// The values that this request has already loaded.
     pub cache: RequestCache,
 }
 
@@ -75,7 +75,7 @@ impl AppContext {
     /// Returns a conversation as this request first read it.
     ///
     /// # Errors
-    /// As [`Chat::conversation`].
+    /// The errors of [`Chat::conversation`].
     pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
         let mut seen = self.cache.conversations.lock().await;
         if let Some(view) = seen.get(id) {
@@ -89,7 +89,7 @@ impl AppContext {
     /// Returns a page of the list as this request first read it.
     ///
     /// # Errors
-    /// As [`Chat::conversations`].
+    /// The errors of [`Chat::conversations`].
     pub async fn conversations(
         &self,
         caller: &Caller,

@@ -182,7 +182,7 @@ fn page_list(id: &'static str, title: Text, pages: Vec<PageLink>) -> Option<AnyV
 
 fn page_item(page: PageLink) -> AnyView {
     let picture = page.picture.as_deref().map(|picture| emblem(picture, "cw-home-picture")).unwrap_or_default();
-    // Without a picture, the first letter stands in its place.
+    // Without a picture, the first letter is shown.
     let picture = if picture.is_empty() { vec![letter(&page.title)] } else { picture };
     let about = page.description.map(|about| view! { <span class="cw-home-page-about" dir="auto">{about}</span> });
     view! {

@@ -234,8 +234,7 @@ impl PageState {
         }
     }
 
-    /// Returns what an agent's write replaced, until it is undone or the user edits the field.
-    /// Tracked.
+    /// Returns the value that an agent's write replaced, until it is undone or the user edits the field. Tracked.
     pub fn agent_write(&self, key: &str) -> Option<AgentWrite> {
         self.field(key).agent_write.get()
     }

@@ -16,7 +16,7 @@ thread_local! {
 /// Tells all other tabs that a conversation changed; an empty id means the list of conversations.
 pub(crate) fn broadcast(id: &str) {
     if let Ok(channel) = BroadcastChannel::new(CHANNEL) {
-        // Without other tabs nobody receives it.
+        // Without other tabs there is no receiver.
         let _ = TAB_ID.with(|page| channel.post_message(&format!("{page} {id}").into()));
         channel.close();
     }

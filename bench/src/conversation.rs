@@ -43,7 +43,7 @@ const MEASURED: usize = 21;
 /// By how much the first text may come later than in a new conversation, with a release build.
 const MAX_DELAY: Duration = Duration::from_millis(30);
 
-/// What the model was sent.
+/// The counts of the requests to the model.
 #[derive(Default)]
 struct Sent {
     /// The tokens of the largest request.
@@ -116,7 +116,7 @@ async fn add_row(
     Ok(())
 }
 
-/// Returns what was sent so far.
+/// Returns the counts so far.
 fn take(model: &Model) -> Sent {
     let Sent { largest, tokens, calls, summaries } = *model.lock().unwrap_or_else(PoisonError::into_inner);
     Sent { largest, tokens, calls, summaries }
@@ -175,7 +175,7 @@ async fn start(model: Model) -> Result<String> {
     Ok(format!("http://{address}/v1"))
 }
 
-/// What the model does.
+/// A reply of the scripted model.
 enum Reply {
     Says(String),
     Calls(u64),

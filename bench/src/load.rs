@@ -115,7 +115,7 @@ pub(crate) async fn ask(client: &reqwest::Client, url: &str, conversation: &str,
     read_reply(client.post(url), conversation, text).await
 }
 
-/// As [`ask`], with a prepared request.
+/// Like [`ask`], with a prepared request.
 pub(crate) async fn read_reply(request: reqwest::RequestBuilder, conversation: &str, text: &str) -> Result<TurnResult> {
     static MESSAGE: AtomicUsize = AtomicUsize::new(0);
     let message = MESSAGE.fetch_add(1, Relaxed);

@@ -12,7 +12,7 @@ const PAGES: [&str; 2] = ["docs/performance.md", "docs/scaling.md"];
 /// The folder of the results, below the root of the repository.
 pub(crate) const RESULTS: &str = "bench/results";
 
-/// What follows each generated part.
+/// The marker after each generated part.
 const END: &str = "<!-- bench:end -->";
 /// The place of the table of all goals.
 const GOALS: &str = "goals";

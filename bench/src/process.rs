@@ -29,7 +29,7 @@ pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result
     serve_on(binary, config, folder, None, &[]).await
 }
 
-/// As [`serve`], on this database if there is one, with these environment variables.
+/// Like [`serve`], on this database if there is one, with these environment variables.
 pub(crate) async fn serve_on(
     binary: &Path,
     config: &Path,
@@ -81,7 +81,7 @@ async fn start(mut command: Command) -> Result<MeasuredServer> {
 pub(crate) struct ProcessTimes {
     pub(crate) parent: u32,
     pub(crate) own: f64,
-    /// That of its children that have ended.
+    /// The CPU time of its children that have ended.
     pub(crate) ended_children: f64,
 }
 

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What is measured; each has a file of results and a part of `docs/performance.md`.
+/// The subject of a measurement; each has a file of results and a part of `docs/performance.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subject {
     Server,
@@ -96,9 +96,9 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// What the rows are.
+    /// The heading of the column with the names of the rows.
     pub(crate) title: String,
-    /// What the figures of a row are.
+    /// The headings of the columns with figures.
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Row>,
 }
@@ -109,7 +109,7 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// A figure for each column, or none where there is none.
     pub(crate) cells: Vec<Option<Figure>>,
-    /// What each figure should be.
+    /// The goal of each figure in the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<Goal>,
 }

@@ -95,7 +95,7 @@ fn text_plan(model: &str) -> Option<(usize, u64)> {
     Some((count.parse().ok()?, pause.parse().ok()?))
 }
 
-/// Returns the first events of a reply to a request of so many tokens; the second one begins its text.
+/// Returns the first events of a reply to a request with this number of tokens; the second one begins its text.
 pub(crate) fn opening(model: &str, tokens: usize) -> [Result<Bytes, Infallible>; 2] {
     let usage = json!({ "input_tokens": tokens, "output_tokens": 1 });
     let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
@@ -107,7 +107,7 @@ pub(crate) fn opening(model: &str, tokens: usize) -> [Result<Bytes, Infallible>;
     ]
 }
 
-/// Returns the last events of a reply of so many tokens.
+/// Returns the last events of a reply with this number of tokens.
 pub(crate) fn closing(count: usize, stop_reason: &str) -> [Result<Bytes, Infallible>; 3] {
     let delta = json!({ "stop_reason": stop_reason, "stop_sequence": null });
     [

@@ -187,7 +187,7 @@ impl Bench<'_> {
         Ok(waited)
     }
 
-    /// Returns what waiting runs cost: memory in MB, and CPU time of a second.
+    /// Returns the cost of waiting runs: memory in MB, and CPU seconds per second.
     async fn waiting(&self, runs: usize) -> Result<(f64, f64)> {
         let before = self.server.memory_mb()?;
         let mut user = String::new();
@@ -201,7 +201,7 @@ impl Bench<'_> {
                 }
             }
         }
-        // What the requests themselves took is given back.
+        // Waits until the memory of the requests themselves is released.
         tokio::time::sleep(Duration::from_secs(10)).await;
         let memory = (self.server.memory_mb()? - before).max(0.0);
         let cpu = self.server.cpu_s()?;

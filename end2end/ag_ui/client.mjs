@@ -7,7 +7,7 @@ const headers = { authorization: `Bearer ${key}` };
 const show = (name, value) => console.log(`${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
 const start = (agentId = "helper", more = {}) => new HttpAgent({ url: `${origin}/ag-ui/${agentId}`, headers, ...more });
 const user = (content, id = crypto.randomUUID()) => ({ id, role: "user", content });
-// What the client logs of a failure, which the checks print themselves.
+// The client's logs of failures, which the checks print themselves.
 console.error = () => {};
 
 // Runs an agent; returns its new messages, the kinds of events, and how the run ended.

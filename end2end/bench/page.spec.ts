@@ -51,7 +51,7 @@ const ROUNDS = 60;
 /** Conversations in the list before it: more than it has rows for in the document, so that its own growth is over. */
 const LISTED = 200;
 const ROWS = 160;
-/** What may not be exceeded whatever the machine is doing: a task of the main thread while a long conversation opens, the tab's memory with it. */
+/** Limits on any machine: a task of the main thread while a long conversation opens, and the tab's memory with it. */
 const TASK_MS = 200;
 const TAB_MB = 300;
 /** By how much memory may grow from the first third of the hour to its end. */

@@ -3,7 +3,7 @@ import type { CDPSession, Locator, Page } from "@playwright/test";
 const TEXT = "the quick brown fox jumps over the lazy dog and runs away from it";
 const PAUSE_MS = 30;
 
-/** What keys cost, each in milliseconds. */
+/** The costs of keys, each in milliseconds. */
 export interface Typed {
   /** All that the main thread does from a key to the next one, the frames that show it included; not what it waits for. */
   work: number[];
@@ -11,7 +11,7 @@ export interface Typed {
   handled: number[];
 }
 
-/** What the browser traces of its threads. Times are microseconds; `tdur` are those in which the thread really ran. */
+/** An entry of the browser's trace. Times are microseconds; `tdur` is the time in which the thread really ran. */
 interface Traced {
   name: string;
   ph: string;
@@ -46,7 +46,7 @@ export async function type(page: Page, field: Locator, keys: number): Promise<Ty
   return { work, handled: await page.evaluate(() => (window as unknown as { handled: number[] }).handled) };
 }
 
-/** What the main thread does for each of the keys that are pressed meanwhile. */
+/** Returns the time of the main thread for each of the keys that `press` presses. */
 async function traced(client: CDPSession, press: () => Promise<void>): Promise<number[]> {
   const events: Traced[] = [];
   client.on("Tracing.dataCollected", ({ value }) => events.push(...(value as object as Traced[])));

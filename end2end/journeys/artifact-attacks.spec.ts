@@ -14,7 +14,7 @@ const WAIT_MS = 2_500;
 test.use({ serverOptions: { config: EXAMPLE } });
 test.describe.configure({ timeout: 240_000 });
 
-/** What stays on this page for scripts of the same origin to find. */
+/** Stores a secret on this page where scripts of the same origin would find it. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate((secret) => {
     document.cookie = `secret=${secret}`;
@@ -128,7 +128,7 @@ for (const hasAllowlist of [true, false]) {
       expect(heard, name).toEqual([]);
       await panel.getByRole("button", { name: "Close" }).click();
     }
-    // What the frame holds, opened by itself, has no content at all.
+    // The document of the frame has no content if it is opened by itself.
     const response = await page.request.get("/api/artifacts/frame");
     expect(response.headers()["content-security-policy"]).toContain("sandbox allow-scripts; default-src 'none'");
     console.takeBreaches();

@@ -169,7 +169,7 @@ test("the agent writes what an action set, a place in it, and a key that no inpu
   await page.getByRole("button", { name: "Add" }).click();
   await expect(title("7: apple, pear")).toBeVisible();
   await expect(title("glad")).toBeVisible();
-  // What the agent wrote belongs to its conversation.
+  // The state that the agent writes belongs to its conversation.
   await chat.ask('write {"items": ["kiwi"]}');
   await page.reload();
   await expect(title("7: apple")).toBeVisible();
@@ -200,7 +200,7 @@ test("a page sends files, sends while an answer is written, and sees the message
   const id = new URL(page.url()).searchParams.get("conversation");
   const stored = (await (await page.request.get(`/api/conversations/${id}`)).json()) as { messages: { metadata: object }[] };
   expect(stored.messages[0]!.metadata).toMatchObject({ topic: "notes" });
-  // What the user has begun to write stays.
+  // The user's draft is kept.
   await chat.send("dig gold");
   await chat.composer.fill("my draft");
   await expect(chat.log.getByText("Digging in gold")).toBeVisible();

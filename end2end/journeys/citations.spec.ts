@@ -104,7 +104,7 @@ test.describe("documents that answers cite", () => {
     await open(page);
     const mark = await cited(page, "Tell me about valves", "plant.pdf");
     const card = page.getByRole("tooltip");
-    // What appears below the answer moves the number away from the pointer.
+    // Content that appears below the answer moves the number away from the pointer.
     await expect(async () => {
       await page.mouse.move(1, 1);
       await mark.hover();

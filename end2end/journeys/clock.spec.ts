@@ -47,7 +47,7 @@ test("a workflow starts at its times, and not while an operator has paused it", 
     clock.setAhead(3 * DAY);
     await expect.poll(async () => (await runs("daily")).length, { timeout: 30_000 }).toBeGreaterThan(before);
     expect(await runs("nightly")).toHaveLength(1);
-    // What happened meanwhile is left out.
+    // Changes during the pause are left out.
     await page.getByRole("button", { name: "Resume" }).click();
     await expect(page.getByRole("button", { name: "Pause" })).toBeVisible();
     await expect(page.getByText(midnights(3))).toBeVisible();

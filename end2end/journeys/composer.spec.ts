@@ -72,7 +72,7 @@ test("a message that is sent during an upload is sent when its files are there",
   await choose(page, file("a.txt"), file("b.txt"));
   await chat.send("Look at these");
   await expect(waits).toBeVisible();
-  // Who writes on has not finished.
+  // A key that is pressed cancels the automatic sending.
   await chat.composer.pressSequentially("!");
   await expect(waits).toHaveCount(0);
   await page.getByRole("button", { name: "Send" }).click();

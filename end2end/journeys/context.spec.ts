@@ -6,7 +6,7 @@ import { configured } from "../fixtures/configured.ts";
 import { Provider, type Reply } from "../fixtures/provider.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
-/** What the model says next, and what it was asked last. */
+/** The next reply of the model, and its last request. */
 const script = {
   told: "",
   next: (): Reply | Promise<Reply> => "Noted.",
@@ -50,7 +50,7 @@ test("the user has the conversation summarised, and it stays so", async ({ page,
   const chat = new Chat(page);
   await chat.ask("The order is 4711.");
   await chat.ask(`The invoice is 815. ${"Please. ".repeat(300)}`);
-  // What takes room is known before.
+  // The parts of the context are known before it is summarised.
   const room = page.getByRole("button", { name: "Context usage" });
   await room.press("Enter");
   const panel = page.getByRole("group", { name: "Context usage" });
@@ -103,7 +103,7 @@ test("the user has the conversation summarised, and it stays so", async ({ page,
   await accessible(page);
   await picture(page, "summary-phone-dark");
 
-  // Nothing has been added since. A command that is typed in full is sent at once.
+  // No message was added since. A command that is typed in full is sent at once.
   await chat.send("/compact");
   await expect(page.getByText("There is nothing to summarize")).toBeVisible();
   await expect(chat.composer).toHaveValue("/compact");

@@ -154,7 +154,7 @@ test("an app reaches no other server, no other tool, and nothing without the use
   await question.getByRole("button", { name: "Deny" }).click();
   await expect.poll(async () => (await report()).pay?.message).toBe("The user denied the call.");
 
-  // What the app wants the model to know is the newest, and the user's to send.
+  // The newest context of the app is offered, and only the user sends it.
   await expect(chat.composer).toHaveValue("");
   const offer = host(page).locator("#offer");
   await offer.locator("summary").click();

@@ -85,7 +85,7 @@ test("keys move the selection, and the focus returns", async ({ page }) => {
   await expect(selected(page)).toHaveText(/^New conversation with Support/);
   await page.keyboard.type("xyzzy");
   await expect(palette(page).getByRole("status")).toHaveText("Nothing found.");
-  // Nothing jumps.
+  // The size of the palette does not change.
   expect((await palette(page).boundingBox())?.height).toBe(height);
   await page.keyboard.press("Escape");
   await expect(palette(page)).toHaveCount(0);

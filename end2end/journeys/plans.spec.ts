@@ -5,7 +5,7 @@ import { STEPS, planner, written } from "../fixtures/planner.ts";
 import type { Reply } from "../fixtures/provider.ts";
 import { alive, expect, open } from "../fixtures/test.ts";
 
-/** What the model says next, and what it has been told last. */
+/** The next reply of the model, and its last request. */
 const script = {
   told: "",
   instructions: "",

@@ -54,7 +54,7 @@ test("a prompt with variables is chosen and filled in with the keyboard alone", 
   await page.keyboard.press("Tab");
   await expect(form.getByLabel("tone")).toBeFocused();
   await expect(form.getByLabel("tone")).toHaveValue("friendly");
-  // What must be entered is missing.
+  // A required value is missing.
   await page.keyboard.press("Enter");
   await expect(form.getByLabel("text")).toBeFocused();
   await page.keyboard.type("{{tone}} is");

@@ -40,7 +40,7 @@ fetch("/api/conversations").then(() => say("c", "reached"), () => say("c", "out 
 </script>
 END`;
 
-/** What everybody with the link sees. */
+/** Expects the page that everybody with the link sees. */
 async function reads(page: Page, link: string, title: string): Promise<void> {
   await page.goto(link);
   await expect(page.getByRole("heading", { name: "page.html" })).toBeVisible();

@@ -118,7 +118,7 @@ test("arguments longer than the window must be scrolled to before approval", asy
   await expect(chat.approval.getByRole("status")).toHaveText("A part is out of view. Scroll to it before you approve.");
   await expect(approve).toBeDisabled();
   await picture(page, "out-of-view");
-  // Nothing in the card scrolls by itself.
+  // No part of the card scrolls by itself.
   const clipped = await chat.approval.evaluate((card) =>
     [...card.querySelectorAll("*")].filter((one) => one.scrollHeight > one.clientHeight + 1 && /auto|scroll|hidden/.test(getComputedStyle(one).overflowY)).length,
   );

@@ -50,7 +50,7 @@ test("a webhook starts a run, a person fills in its form on a phone, and it ends
   await expect(page.getByRole("status").filter({ hasText: "1 task waits for you" })).toHaveCount(1);
   await fits(page);
   await picture(page, "task-phone");
-  // What is wrong stands beside its field, and nothing is sent.
+  // Problems are shown beside their fields, and the form is not sent.
   await card.getByLabel("Boxes").fill("many");
   await card.getByLabel("Street").fill("Main Street 1");
   await card.getByRole("button", { name: "Answer" }).click();
@@ -119,7 +119,7 @@ test("approvals and choices are answered by keyboard, and the list of conversati
   await expect(choice.getByRole("alert")).toHaveText("Choose an answer.");
   await choice.getByLabel("Bob").press("ArrowDown");
   await expect(choice.getByLabel("Carol")).toBeChecked();
-  // Somebody else is faster: what was chosen is not lost without a word.
+  // If another user answers first, the page says that this choice is not used.
   const [task] = (await (await page.request.get("/api/workflows/tasks")).json()).items;
   await page.request.post(`/api/workflows/tasks/${task.id}`, { data: { choice: "Bob" } });
   await choice.getByRole("button", { name: "Answer" }).click();

@@ -1,6 +1,6 @@
 // An MCP server over stdio with user interfaces (MCP Apps). Its argument is a JSON file: `{name: {html, csp, listed}}`. Each name is a
 // tool `show_NAME` whose result the HTML shows. With `listed`, the domains are declared in the list of resources instead of the content.
-// What it is told of the client, and the calls that arrive, are in the results.
+// The results contain the data of the client that it received, and the calls that arrive.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

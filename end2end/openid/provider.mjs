@@ -153,7 +153,7 @@ function service(provider, request, response) {
   return answer();
 }
 
-/** What tests change. */
+/** The settings that tests change. */
 function control(provider, request, response) {
   if (request.url === "/test/expire" || request.url === "/test/revoke") {
     // A revoked grant ends its refresh tokens as well.

@@ -1,4 +1,4 @@
-//! Requests of A2A: whatever a body says, it is read or refused.
+//! Requests of A2A: any body is read or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

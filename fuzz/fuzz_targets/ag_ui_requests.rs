@@ -1,4 +1,4 @@
-//! Requests of AG-UI: whatever a body says, it is read or refused.
+//! Requests of AG-UI: any body is read or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Discord: whatever is sent over the Gateway, it is read or ignored, and can be stored.
+//! Discord: any frame of the Gateway is read or ignored, and can be stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

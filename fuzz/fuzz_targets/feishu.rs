@@ -1,5 +1,4 @@
-//! Feishu: whatever is sent as a request or as a frame of a long connection, it is opened or refused, read or ignored, and can
-//! be stored.
+//! Feishu: any request and any frame of a long connection is decrypted or rejected, read or ignored, and can be stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Mails: whatever is delivered to a mailbox, it is read or ignored, and can be stored.
+//! Mails: any mail in a mailbox is read or ignored, and can be stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

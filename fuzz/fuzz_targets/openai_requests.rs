@@ -1,5 +1,4 @@
-//! Requests of OpenAI's API: whatever a body says, it is read or refused, and what an agent is asked has a
-//! result for each call.
+//! Requests of OpenAI's API: any body is read or rejected, and an accepted history has a result for each call.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! The file-system tools of agents: whatever path, pattern or query a model chooses, nothing
-//! outside the base folder is read.
+//! The file-system tools of agents: with any path, pattern or query of a model, no file outside the base folder is
+//! read.
 #![no_main]
 
 use contract::{CallReports, RunScope, Tool, ToolContext};

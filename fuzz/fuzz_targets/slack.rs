@@ -1,4 +1,4 @@
-//! Slack: whatever is sent, over Socket Mode or as a signed request, it is read or ignored, and can be stored.
+//! Slack: any event, over Socket Mode or as a signed request, is read or ignored, and can be stored.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

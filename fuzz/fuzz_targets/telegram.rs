@@ -1,4 +1,4 @@
-//! Telegram: whatever people send, it is read or ignored, and whatever a model writes, Telegram accepts its messages.
+//! Telegram: any update is read or ignored, and any text of a model becomes messages that Telegram accepts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Answers of providers of web search: whatever they are, results have a URL and short texts.
+//! Answers of providers of web search: for any answer, the results have a URL and short texts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

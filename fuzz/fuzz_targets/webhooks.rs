@@ -1,4 +1,4 @@
-//! Signatures of webhooks: nothing is accepted without the secret, whatever the headers are.
+//! Signatures of webhooks: without the secret, no headers make a request valid.
 #![no_main]
 
 use http::{HeaderMap, HeaderValue};
@@ -30,7 +30,7 @@ fuzz_target!(|given: (u8, &[u8], &[u8], &[u8])| {
     headers.append("webhook-id", id_value);
     let knows_key = String::from_utf8_lossy(header).contains(secret);
     assert!(knows_key || VERIFIERS[which].verify(&headers, body, NOW).is_err());
-    // What the sender has signed is accepted, with any body.
+    // A request that the sender has signed is accepted, with any body.
     let sent = sign(scheme, secret, "msg_1", body, NOW).expect("the secret has the form");
     let headers = sent.into_iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
     let headers: HeaderMap = headers.map(|(name, value): (http::HeaderName, HeaderValue)| (name, value)).collect();

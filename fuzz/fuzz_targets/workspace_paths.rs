@@ -1,4 +1,4 @@
-//! Paths of workspaces: whatever a model or an upload names, it is in one of the trees or refused.
+//! Paths of workspaces: any path of a model or an upload is in one of the trees or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -40,7 +40,7 @@ const turnOn = async () => {
   const registration = await worker();
   const options = { userVisibleOnly: true, applicationServerKey: part.dataset.key };
   let current = await registration.pushManager.getSubscription();
-  // One that was made with another key, such as that of an earlier installation, gets nothing from this one.
+  // A subscription with another key, such as that of an earlier installation, gets no messages from this one.
   if (current && !listed(current.endpoint)) {
     await current.unsubscribe();
     current = null;

@@ -79,7 +79,7 @@ impl Default for Parts {
 
 static PARTS: OnceLock<Parts> = OnceLock::new();
 
-/// Adds what a program brings, before anything reads a config or opens a database.
+/// Adds the capabilities of a program, before a config is read or a database is opened.
 ///
 /// # Errors
 /// A name that is in use already.

@@ -33,8 +33,8 @@ use std::process::ExitCode;
 /// answer it (leptos issue 4647).
 const MIN_WORKERS: usize = 4;
 
-/// What a program adds to the product: the built site, pages and types of blocks that are written in
-/// Rust, and its capabilities.
+/// The parts that a program adds to the product: the built site, pages and types of blocks that are written in Rust,
+/// and its capabilities.
 #[derive(Clone, Copy)]
 pub struct Site {
     /// Returns a file of the built site by its path, such as `pkg/chatwright.wasm`.

@@ -102,8 +102,8 @@ xtask ► test_postgres
 const PORTABLE: &[&str] = &["wire", "sse", "operators", "markdown_stream"];
 const NOT_PORTABLE: &[&str] = &["tokio", "tokio-util", "reqwest", "axum", "hyper", "sqlx", "leptos"];
 
-/// What `cargo metadata` says of the workspace. The crate `cargo_metadata` would give its
-/// dependencies features that the server does not need, and so compile much of it twice.
+/// The part of the output of `cargo metadata` that is read. The crate `cargo_metadata` would give its dependencies
+/// features that the server does not need, and so compile much of it twice.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,

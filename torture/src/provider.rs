@@ -38,7 +38,7 @@ pub(crate) struct Script {
     pub(crate) file: Option<String>,
     /// Calls of other tools before that, by name and with their arguments, one per step.
     pub(crate) calls: Vec<(String, Value)>,
-    /// What the user says beside the script.
+    /// The statement of the user beside the script.
     pub(crate) states: Option<String>,
     /// The number of deltas of the last text.
     pub(crate) deltas: usize,

@@ -24,7 +24,7 @@ pub(crate) struct Row {
     scenarios: Vec<String>,
     /// Tests as `path::name`.
     tests: Vec<String>,
-    /// What is missing, if anything.
+    /// The missing part, if there is one.
     open: Option<String>,
 }
 

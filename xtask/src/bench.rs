@@ -16,7 +16,7 @@ const RESULTS: &str = "bench/results";
 /// Where the programs other than `bench` write their figures.
 const FIGURES: &str = "target/bench-figures.json";
 
-/// What is measured.
+/// The subject of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subject {
     /// The cost of a turn, compared with a minimal server on the same machine.

@@ -89,7 +89,7 @@ fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Re
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
     // Line numbers in panics would be megabytes.
     let _debug = shell.push_env("CARGO_PROFILE_DEV_DEBUG", "false");
-    // What users download does not come from the compiler of the tests in CI.
+    // Artifacts for users are not built with the compiler wrapper of the tests in CI.
     let build = cargo(shell).env_remove("RUSTC_WORKSPACE_WRAPPER");
     let build = build.args(["rustc", "--package", package, "--lib"]).args(features);
     let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.wasm_profile()]);

@@ -47,7 +47,7 @@ pub(crate) fn test(shell: &Shell) -> Result<()> {
     }
     step("test the Python client", || {
         let python = shell.current_dir().join(INTERPRETER);
-        // What is tested is the package as it will be installed.
+        // The tests use the package as it will be installed.
         let _path = shell.push_env("PYTHONPATH", wheel(shell)?);
         let _folder = shell.push_dir(PYTHON);
         cmd!(shell, "{python} -m mypy").run()?;

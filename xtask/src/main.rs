@@ -83,7 +83,7 @@ enum Command {
     /// Measure performance with release builds, store the figures in bench/results, and write
     /// docs/performance.md and docs/scaling.md.
     Bench {
-        /// What is measured.
+        /// The subject of the measurement.
         #[arg(default_value = "server")]
         subject: bench::Subject,
         /// For `retrieval`: folders with collections whose answers are known (`documents.jsonl`,

@@ -59,7 +59,7 @@ fn package_site(shell: &Shell, manifest: &Path, package: &Package, profile: Prof
     step("assemble its site", || site::make(&shell.current_dir(), &wasm, &package.site, profile))
 }
 
-/// What is known of the package.
+/// The properties of the package.
 #[derive(Debug, PartialEq, Eq)]
 struct Package {
     /// The name of its library, which is the name of the WASM.

@@ -205,7 +205,7 @@ mod tests {
         let programs = packages(&shell, PROGRAMS, "normal,build");
         let others: Vec<_> = programs.difference(&tested).collect();
         assert!(others.is_empty(), "{others:#?}");
-        // What a newcomer builds first, without the optional features.
+        // The packages of a first build, without the optional features.
         let server = packages(&shell, &["--package", "server"], "normal,build");
         let is_other = |line: &&String| !CHANGED_BY_FEATURES.contains(&line.split(' ').next().unwrap());
         let others: Vec<_> = server.difference(&tested).filter(is_other).collect();

@@ -76,7 +76,7 @@ pub(crate) struct OtherBrowser {
     pub(crate) variable: &'static str,
     /// The program that the journeys start.
     programs: &'static [&'static str],
-    /// What the program needs beside itself, found in `PATH`.
+    /// The other programs that it needs in `PATH`.
     needs: &'static [&'static str],
     /// The packages of Debian.
     packages: &'static [&'static str],

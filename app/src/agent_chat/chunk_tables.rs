@@ -101,7 +101,7 @@ pub(crate) struct PresentedFunctions {
     pub(in crate::agent_chat) panel: fn(Session, ArtifactState) -> AnyView,
 }
 
-/// The chunk for what the user chooses for answers: documents, libraries, the web.
+/// The chunk for the user's choices for answers: documents, libraries, the web.
 pub(crate) static CHOICES: Chunk<ChoiceFunctions> = Chunk::new("choices");
 
 /// The functions of the chunk.
@@ -119,7 +119,7 @@ pub(crate) struct ModelFunctions {
     pub(in crate::agent_chat) picker: fn(Session) -> AnyView,
 }
 
-/// The chunk for what stands below the newest answer, by the keys of the agent.
+/// The chunk for the content below the newest answer, by the keys of the agent.
 pub(crate) static BELOW: Chunk<BelowFunctions> = Chunk::new("below");
 
 /// The functions of the chunk.

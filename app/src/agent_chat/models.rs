@@ -1,5 +1,5 @@
-//! The choice of the model in the composer, and the switch for its thinking. What was sent is recorded
-//! by the server with each answer; what is chosen for the next message is kept in the browser.
+//! The choice of the model in the composer, and the switch for its thinking. The server records the used model with
+//! each answer; the choice for the next message is kept in the browser.
 
 use super::composer::drafts;
 use super::session::Session;
@@ -22,7 +22,7 @@ struct Choice {
     default: bool,
 }
 
-/// What an answer was written by: its id, the model, and whether it thought.
+/// The origin of an answer: its id, the model, and whether it thought.
 type Answered = (String, String, bool);
 
 /// The picker, if there are several models, and the switch, if the chosen one can think.
@@ -120,7 +120,7 @@ fn follow(session: Session, models: Vec<Choice>, default: String, answered: Memo
     });
 }
 
-/// The place of what the user has chosen.
+/// The storage key of the user's choice.
 fn key(session: Session) -> String {
     format!("{}/{}/model", session.storage_key(), untrack(|| session.id.get()).unwrap_or_default())
 }
@@ -132,7 +132,7 @@ fn keep(session: Session, answered: Memo<Option<Answered>>) {
     drafts::keep(&key(session), &format!("{since} {thinks} {model}"));
 }
 
-/// Returns what the user has chosen since an answer.
+/// Returns the user's choice since an answer.
 fn kept(session: Session, newest: Option<&Answered>) -> Option<(String, bool)> {
     let text = drafts::read(&key(session))?;
     let mut parts = text.splitn(3, ' ');

@@ -26,7 +26,7 @@ pub(crate) struct OrganizingFunctions {
     /// and the button's id and label.
     pub(super) list_head: fn(Properties, NodeRef<html::Div>, String, String) -> AnyView,
     pub(super) search_results: fn() -> AnyView,
-    /// Does what a key stands for, in the row of a conversation.
+    /// Performs the action of a key in the row of a conversation.
     pub(super) press: fn(ConversationListState, RowWindow, &str, String),
     pub(super) drag: fn(ConversationListState, &DragEvent),
     pub(super) search: fn(ConversationSearch, ConversationListState, Option<String>),

@@ -21,7 +21,7 @@ pub(super) fn highlight_message(id: String, words: Vec<String>) {
     find_message(id, words, MAX_ATTEMPTS);
 }
 
-/// Highlights what a search has found, in the conversation that is being opened.
+/// Highlights the matches of a search in the conversation that is being opened.
 pub(crate) fn highlight_result(hit: &SearchHit) {
     clear_highlight();
     if let Some(id) = &hit.message_id {

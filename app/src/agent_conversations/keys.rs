@@ -8,7 +8,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 
-/// Handles a key for the row that has the focus. What it does is in the chunk that is requested when a row gets the
+/// Handles a key for the row that has the focus. The handler is in the chunk that is requested when a row gets the
 /// focus.
 pub(super) fn on_key(list: ConversationListState, window: RowWindow, event: &KeyboardEvent) {
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
@@ -25,7 +25,7 @@ pub(super) fn on_key(list: ConversationListState, window: RowWindow, event: &Key
     list.with_organizing(move |code| (code.press)(list, window, &key, id));
 }
 
-/// Does what a key stands for, in the row of a conversation.
+/// Performs the action of a key in the row of a conversation.
 pub(super) fn press(list: ConversationListState, window: RowWindow, key: &str, id: String) {
     let focus = |to: fn(usize, usize) -> usize| {
         let count = list.count_untracked();

@@ -123,7 +123,7 @@ impl ConversationListState {
         self.items.with(Vec::len)
     }
 
-    /// As [`ConversationListState::count`], but not tracked.
+    /// Like [`ConversationListState::count`], but not tracked.
     pub fn count_untracked(&self) -> usize {
         self.items.with_untracked(Vec::len)
     }

@@ -90,7 +90,7 @@ fn folder_button(list: ConversationListState, folder: Option<Folder>, level: usi
     .into_any()
 }
 
-/// Returns what of a folder is shown, so that a changed one is shown anew.
+/// Returns the shown properties of a folder, so that a changed folder is rendered again.
 pub(super) fn folder_key(folder: &Folder) -> String {
     format!("{} {:?} {} {}", folder.id, folder.color, folder.count, folder.name)
 }

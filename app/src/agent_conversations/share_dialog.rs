@@ -28,7 +28,7 @@ pub fn ShareDialog() -> AnyView {
     };
     let create =
         move |_| update_shares(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
-    // Once there is a link, copying it is what the user wants next.
+    // After a link is made, the user usually copies it.
     let emphasis = move || Some(if list.shares.with(Vec::is_empty) { "cw-button cw-primary" } else { "cw-button" });
     // Within the dialog, because the rest of the page is covered while it is open.
     let error = move || list.error.with(|error| error.as_ref().map(|error| error_text(&error.0))).unwrap_or_default();

@@ -23,10 +23,10 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use wire::error::{ErrorCode, UserError};
 
-/// What is loaded; a new key loads again. The number distinguishes keys with the same id or none.
+/// The key of loaded data; a new key loads again. The number distinguishes keys with the same id or none.
 pub type LoadKey = (u32, Option<String>);
 
-/// A value of type `T` from a server function. What the server loaded is sent with the page.
+/// A value of type `T` from a server function. The value that the server has loaded is sent with the page.
 ///
 /// All values share one resource type, of JSON: with one type per value, the browser would download
 /// the resource code once for each.

@@ -4,7 +4,7 @@ use super::transport::codec::{Json, NoContent};
 use super::transport::error::ApiError;
 use crate::prelude::*;
 
-/// Stops the running answer of a conversation, if there is one. What was written so far is kept.
+/// Stops the running answer of a conversation, if there is one. The text so far is kept.
 #[server(name = StopConversation, prefix = "/ui", endpoint = "stop", input = Json, output = Json)]
 pub async fn stop(
     /// The conversation.

@@ -33,7 +33,7 @@ pub(crate) struct UnseenArguments {
 }
 
 impl UnseenArguments {
-    /// Nothing of a call's arguments has been seen. `hidden` are those that are folded as a whole.
+    /// The state before any argument of a call has been seen. `hidden` are the arguments that are folded as a whole.
     pub(crate) fn for_arguments(arguments: Option<&Value>, hidden: Option<&Value>, call_id: &str) -> Self {
         let folded = |arguments: &Value| folded_parts(&argument_nodes(arguments, None));
         let count = arguments.map_or(0, folded) + hidden.map_or(0, |hidden| 1 + folded(hidden));
@@ -121,7 +121,7 @@ impl UnseenArguments {
         }
     }
 
-    /// The note about what was not seen, and a button that shows it.
+    /// The note about unseen arguments, and a button that shows them.
     pub(crate) fn view(self) -> AnyView {
         let is_left = Memo::new(move |_| self.are_any());
         let words = move || match (self.count.get(), is_left.get()) {

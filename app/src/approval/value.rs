@@ -1,8 +1,8 @@
 //! Shows JSON in a readable form: keys as words with their values, arrays as lists.
 //!
-//! Nothing is omitted: values that are nested too deeply, are too long, or have too many entries
-//! are folded, and a call cannot be approved until the user has opened them. Invisible characters
-//! are marked, see [`crate::ui::hidden_characters`].
+//! No part of a value is omitted: values that are nested too deeply, are too long, or have too many entries are folded,
+//! and a call cannot be approved until the user has opened them. Invisible characters are marked, see
+//! [`crate::ui::hidden_characters`].
 
 use crate::page_state::label_from_id;
 use crate::texts;
@@ -33,7 +33,7 @@ const MAX_KEY: usize = 200;
 /// The class of folded parts.
 const FOLDED: &str = "cw-value-more";
 
-/// What may still be drawn of a value.
+/// The bounds of the rest of a value.
 struct Budget {
     entries: usize,
     links: usize,

@@ -22,9 +22,8 @@ pub trait RustBlock: JsonSchema + DeserializeOwned + Default + Send + Sync + 'st
     /// Whether a config can write other blocks into it.
     const HOLDS_BLOCKS: bool = false;
 
-    /// Returns what is wrong with the properties that a schema cannot express: pairs of a key and a
-    /// message. It is called when the config is read, for blocks without operators in their
-    /// properties.
+    /// Returns the problems of the properties that a schema cannot express: pairs of a key and a message. It is called
+    /// when the config is read, for blocks without operators in their properties.
     fn check(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -34,7 +33,7 @@ pub trait RustBlock: JsonSchema + DeserializeOwned + Default + Send + Sync + 'st
     fn view(properties: Signal<Self>, block: BlockParts) -> impl IntoView + 'static;
 }
 
-/// What a block has besides its properties.
+/// The parts of a block besides its properties.
 pub struct BlockParts {
     /// Its id on the page.
     pub id: String,
@@ -76,7 +75,7 @@ impl RustBlockType {
         }
     }
 
-    /// Returns what a config may say about blocks of the type.
+    /// Returns the definition of the type in configs.
     #[cfg(feature = "ssr")]
     pub fn definition(&self) -> AddedBlock {
         self.definition

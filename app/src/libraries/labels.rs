@@ -51,7 +51,7 @@ pub(super) fn place_label(place: &TextPlace) -> String {
     }
 }
 
-/// Says what is in a library, and who may read it.
+/// Describes the contents of a library, and its readers.
 pub(super) fn library_facts(library: &Library) -> String {
     let DocumentCounts { ready, failed, .. } = library.documents;
     let open = library.documents.open();

@@ -1,4 +1,4 @@
-//! A library: what it is, its documents, uploads and searches, or one of its documents.
+//! A library: its description, its documents, uploads and searches, or one of its documents.
 
 use super::api::{self, Method, library_path};
 use super::confirm::{Confirm, Question};
@@ -31,7 +31,7 @@ pub(super) fn LibraryView(
     block: String,
     /// The library's id.
     id: String,
-    /// What the block shows.
+    /// The view of the block.
     shown: Memo<Shown>,
     /// Whether there is a list to return to.
     back: bool,

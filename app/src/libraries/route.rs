@@ -1,5 +1,5 @@
-//! What the block shows, as parameters of the page's URL: so that it can be linked to, and the
-//! browser's Back button leads to what was there before.
+//! The view of the block as parameters of the page's URL: so that it can be linked to, and the browser's Back button
+//! leads to the view before.
 
 use crate::address::{Address, encode_component};
 use crate::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Stands for the list of entities, in the place of an id.
 pub(super) const ENTITIES: &str = "all";
 
-/// What is shown.
+/// The view of the block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
     /// The library; none for the list of all.

@@ -105,7 +105,7 @@ impl LibraryState {
                 }
                 Err(error) => {
                     let is_final = error.is_final();
-                    // What is shown stays while the server is away.
+                    // The shown library stays while the server cannot be reached.
                     if is_final || self.library.try_with_untracked(Option::is_none) == Some(true) {
                         self.error.try_set(Some(error));
                     }
@@ -142,8 +142,8 @@ impl LibraryState {
         self.rows.with_untracked(|rows| rows.iter().flatten().any(is_one))
     }
 
-    /// Takes over what has changed; returns how many documents are new. A document whose state is not
-    /// that of the filter any more stays until the list is loaded again, so that nothing jumps.
+    /// Applies the changes; returns how many documents are new. A document whose state is not that of the filter any
+    /// more stays until the list is loaded again, so that nothing jumps.
     fn merge(self, documents: Vec<Document>) -> u64 {
         let mut new = Vec::new();
         self.rows.with_untracked(|rows| {
@@ -272,7 +272,7 @@ impl LibraryState {
         spawn_local(async move {
             match api::send::<Document>(Method::Post, &path, &serde_json::Value::Null).await {
                 Ok(document) => drop(self.merge_if_there(document)),
-                // Somebody else was faster; the list says so.
+                // Another user has changed it first; the list shows that.
                 Err(_) => self.reload(),
             }
         });

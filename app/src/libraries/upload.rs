@@ -23,7 +23,7 @@ thread_local! {
     static FILES: RefCell<HashMap<String, (File, Option<XmlHttpRequest>)>> = RefCell::new(HashMap::new());
 }
 
-/// What to do with a file whose name the library knows.
+/// The decision about a file whose name is in the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     Replace,
@@ -59,7 +59,7 @@ pub(super) struct Upload {
 pub(super) struct Uploads {
     library: StoredValue<String>,
     pub(super) items: RwSignal<Vec<Upload>>,
-    /// What the user has decided for all files with known names.
+    /// The decision for all files whose names are in the library.
     for_all: RwSignal<Option<Decision>>,
     pub(super) note: RwSignal<Option<String>>,
 }
@@ -185,7 +185,7 @@ impl Uploads {
                 Ok(list) if list.items.is_empty() => {}
                 Ok(_) => match for_all {
                     None => return UploadState::Same,
-                    // What was decided for all is not shown any more.
+                    // A file that is skipped by the decision for all files is not listed.
                     Some(Decision::Skip) => return UploadState::Known(None),
                     decided => decision = decided,
                 },

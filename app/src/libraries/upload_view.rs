@@ -98,7 +98,7 @@ fn upload_list(uploads: Uploads) -> AnyView {
         let asks = |upload: &Upload| upload.state.with(|state| *state == UploadState::Same);
         uploads.items.with(|items| items.iter().filter(|upload| asks(upload)).count() > 1)
     });
-    // What is done is in the list of documents.
+    // Finished uploads are in the list of documents.
     let listed = move || {
         let is_listed = |upload: &Upload| upload.state.with(|state| *state != UploadState::Done);
         uploads.items.with(|items| {

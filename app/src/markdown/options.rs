@@ -2,7 +2,7 @@
 
 use super::citation::CitationStyle;
 
-/// What is rendered beyond plain Markdown.
+/// The options of rendering beyond plain Markdown.
 #[derive(Clone)]
 pub struct MarkdownOptions {
     /// Highlight code blocks.

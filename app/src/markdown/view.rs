@@ -13,7 +13,7 @@ pub fn Markdown(
     /// The text; it may change.
     #[prop(into)]
     text: Signal<String>,
-    /// What is rendered beyond plain Markdown.
+    /// The options beyond plain Markdown.
     #[prop(optional)]
     extras: MarkdownOptions,
 ) -> AnyView {
@@ -34,7 +34,7 @@ pub fn Markdown(
 pub fn DocumentView(
     /// The document.
     document: Document,
-    /// What is rendered beyond plain Markdown.
+    /// The options beyond plain Markdown.
     #[prop(optional)]
     extras: MarkdownOptions,
 ) -> AnyView {

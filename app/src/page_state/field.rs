@@ -19,7 +19,7 @@ pub(super) struct FieldState {
     pub(super) error: ArcRwSignal<Option<String>>,
 }
 
-/// What an agent's write replaced.
+/// The value that an agent's write replaced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentWrite {
     /// The value that [`PageState::undo`] restores.

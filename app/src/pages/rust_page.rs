@@ -29,14 +29,14 @@ pub struct RustTool {
     /// The tool's name for the model: up to 64 letters, digits, `_` and `-`; the names of built-in
     /// tools are reserved.
     pub name: &'static str,
-    /// What the tool does, for the model.
+    /// The description for the model.
     pub description: &'static str,
     /// Returns the JSON Schema of the input object. The server validates every input before it is
     /// sent to the browser.
     pub input_schema: fn() -> Value,
     /// Whether each call needs the user's approval.
     pub confirm: bool,
-    /// What a call does with data.
+    /// The annotations, which say what a call does with data.
     pub annotations: ToolAnnotations,
 }
 
@@ -59,7 +59,7 @@ impl ToolAnnotations {
     pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false, reads_only: false };
 }
 
-/// What a program adds to the UI, the same on the server and in the browser. Provided as a context.
+/// The parts that a program adds to the UI, the same on the server and in the browser. Provided as a context.
 #[derive(Clone, Copy, Default)]
 pub struct RustParts {
     /// The pages whose content is written in Rust.

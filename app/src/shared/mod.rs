@@ -22,7 +22,7 @@ pub const FILE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 
 /// The script that highlights code.
 const CODE_SCRIPT: &str = "/assets/lazy/code.js";
 
-/// What differs between the documents.
+/// The parts in which the documents differ.
 struct SharedDocument {
     title: String,
     body: Node,

@@ -19,7 +19,7 @@ const NOT_SHOWN: &[&str] = &[
     "Control",
     "Meta",
     "Control+K Meta+K",
-    // What stands on keys.
+    // The names of keys.
     "Ctrl K",
     "Esc",
     "Shift Enter",

@@ -75,7 +75,7 @@ fn elapsed(seconds: i64) -> Elapsed {
     }
 }
 
-/// As [`utc_date`], in the user's time zone.
+/// Like [`utc_date`], in the user's time zone.
 fn local_date(at: i64) -> String {
     let date = js_sys::Date::new(&JsValue::from_f64(at as f64));
     let (year, month, day) =

@@ -28,7 +28,7 @@ pub(crate) struct EntryField {
     pub(crate) max_length: usize,
 }
 
-/// Receives what the user enters, in the form that [`Control`] describes.
+/// Receives the user's input, in the form that [`Control`] describes.
 type Give = Rc<dyn Fn(String)>;
 
 /// The attributes that all controls have.
@@ -53,7 +53,7 @@ impl Common {
     }
 }
 
-/// Renders a field with its label, its hint and its problem. `give` receives what the user enters.
+/// Renders a field with its label, its hint and its problem. `give` receives the user's input.
 pub(crate) fn entry_field(
     field: EntryField,
     problem: Signal<Option<String>>,
@@ -215,7 +215,7 @@ fn checkboxes(common: &Common, name: AnyView, options: &[FormOption]) -> AnyView
     .into_any()
 }
 
-/// Takes over what the user entered before the page was hydrated.
+/// Takes over the input from before the page was hydrated.
 fn adopt(common: &Common, is_check: bool) {
     let (id, initial, give) = (common.id.clone(), common.initial.clone(), common.give.clone());
     let property = if is_check { "checked" } else { "value" };

@@ -17,7 +17,7 @@ pub(crate) fn load_script(src: &'static str) {
     });
     let script = document().create_element("script");
     if let (false, Ok(script), Some(head)) = (is_loaded, script, document().head()) {
-        // Cannot fail: sets attributes of a new element. What a script adds is missing without it.
+        // Cannot fail: sets attributes of a new element. Without the script, only its additions are missing.
         let _ = script.set_attribute("type", "module");
         let _ = script.set_attribute("src", src);
         let _ = head.append_child(&script);

@@ -12,7 +12,7 @@ use leptos::web_sys::{Element, HtmlDialogElement, HtmlElement};
 /// The width from which the panel is shown beside the chat, in pixels.
 const WIDE: f64 = 800.0;
 
-/// What a panel consists of.
+/// The parts of a panel.
 pub(crate) struct PanelParts {
     /// The class of the dialog, beside `cw-side`.
     pub(crate) class: &'static str,
@@ -20,11 +20,11 @@ pub(crate) struct PanelParts {
     pub(crate) heading: String,
     /// The width in pixels that the style sheet gives it, for a width of the window.
     pub(crate) width: fn(f64) -> f64,
-    /// The heading, and what stands below it.
+    /// The heading, and the content below it.
     pub(crate) title: AnyView,
     /// The buttons before the one that closes the panel.
     pub(crate) buttons: AnyView,
-    /// What is below the head.
+    /// The content below the head.
     pub(crate) body: AnyView,
 }
 

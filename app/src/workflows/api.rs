@@ -88,7 +88,7 @@ pub async fn startable_workflow(
 /// Starts a run of a workflow of the chat's agent in a conversation, which is created if it does not exist.
 #[server(prefix = "/ui", endpoint = "start-workflow-in-chat", input = Json, output = Json)]
 pub async fn start_workflow_in_chat(
-    /// What would be sent to the agent, with a new message, whose id tells repetitions apart.
+    /// The request with a new message, whose id identifies repetitions.
     request: SendRequest,
     /// The workflow.
     id: String,

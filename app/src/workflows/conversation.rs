@@ -1,4 +1,4 @@
-//! Runs in a conversation: how far one is, with what it asks the reader, and its result.
+//! Runs in a conversation: their progress, their questions to the reader, and their results.
 
 use super::api::workflow_progress;
 use super::state_names::run_state_view;
@@ -44,7 +44,7 @@ impl Followed {
             let Some(known) = self.tasks.try_get_untracked() else { return };
             match loaded {
                 Ok(progress) => self.take(&known, progress),
-                // Deleted, or a copy that somebody else has imported: what is known stays.
+                // Deleted, or a copy that another user has imported: the loaded runs stay.
                 Err(error) if error.code() == ErrorCode::NotFound => self.is_over.set(true),
                 Err(_) => {}
             }

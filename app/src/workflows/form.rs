@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use wire::error::{ErrorCode, UserError};
 use wire::form::{Form, FormField, MAX_ENTRY};
 
-/// A form with what the user has entered; a cheap handle.
+/// A form with the user's input; a cheap handle.
 #[derive(Clone, Copy)]
 pub(super) struct SchemaForm {
     form: StoredValue<Form>,

@@ -44,7 +44,7 @@ impl OpenTask {
     }
 }
 
-/// What the user has entered so far, and the state of sending it.
+/// The user's input so far, and the state of sending it.
 #[derive(Clone)]
 struct Draft {
     id: StoredValue<String>,
@@ -204,7 +204,7 @@ fn head(task: &Task, now: ReadSignal<Option<i64>>) -> AnyView {
     .into_any()
 }
 
-/// Renders what the person should know. The details of an approval are between the ends that its guard watches.
+/// Renders the facts for the decision. The details of an approval are between the ends that its guard watches.
 fn details(details: &Value, unseen: Option<UnseenArguments>) -> Option<AnyView> {
     let Some(unseen) = unseen else {
         return match details {

@@ -70,7 +70,7 @@ fn missed_goals_are_said() {
 }
 
 #[test]
-fn only_what_stands_between_the_markers_is_replaced() {
+fn only_text_between_the_markers_is_replaced() {
     let page = "a\n<!-- bench:queue -->\nold\n<!-- bench:end -->\nb\n";
     let replaced = replace(page, "queue", "new\n").unwrap();
     assert_eq!(replaced, "a\n<!-- bench:queue -->\nnew\n<!-- bench:end -->\nb\n");

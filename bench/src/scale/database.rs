@@ -9,7 +9,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 use test_postgres::Cluster;
 
-/// What is acknowledged is on the disk, and the write-ahead log is that of a server with replicas.
+/// Acknowledged writes are on the disk, and the write-ahead log is that of a server with replicas.
 const SETTINGS: &[&str] =
     &["fsync=on", "full_page_writes=on", "wal_level=replica", "autovacuum=on", "shared_buffers=256MB"];
 
@@ -27,7 +27,7 @@ pub(crate) struct Database {
     writers: BTreeSet<u32>,
 }
 
-/// What the server has counted so far.
+/// The counters of PostgreSQL since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Counters {
     pub(crate) transactions: f64,
@@ -41,9 +41,9 @@ pub(crate) struct Counters {
 /// CPU seconds so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct DatabaseCpu {
-    /// Those of the writing connections.
+    /// CPU seconds of the writing connections.
     pub(crate) writers: f64,
-    /// Those of all other processes.
+    /// CPU seconds of all other processes.
     pub(crate) others: f64,
 }
 
@@ -89,7 +89,7 @@ impl Database {
         self.counters().await
     }
 
-    /// Returns what was reported so far.
+    /// Returns the counters that were reported so far.
     pub(crate) async fn counters(&mut self) -> Result<Counters> {
         let query = "SELECT xact_commit::float8, (tup_inserted + tup_updated + tup_deleted)::float8,
                 (pg_current_wal_lsn() - '0/0')::float8, pg_database_size(datname)::float8

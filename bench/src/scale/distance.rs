@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The name of PostgreSQL's socket in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// What only writing connections send.
+/// A function in the queries that only writing connections send.
 const TAKES_LOCK: &[u8] = b"pg_advisory_xact_lock";
 
 /// Where servers connect instead. The threads end with the connections.
@@ -65,7 +65,7 @@ fn connect(near: UnixStream, far: UnixStream, delay: Duration, trips: &Arc<Atomi
     Ok(())
 }
 
-/// Passes on one direction until it ends. What follows while something is delayed is sent with it, as the
+/// Passes on one direction until it ends. Bytes that arrive during a delay are sent with the delayed ones, as the
 /// database's protocol is one of questions and answers.
 fn pass_on(mut from: UnixStream, mut to: UnixStream, delay: Duration, mut look: impl FnMut(&[u8])) {
     let mut buffer = vec![0; 1 << 16];
@@ -85,7 +85,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn what_is_sent_arrives_later_and_writers_are_counted() {
+    fn bytes_are_delayed_and_writers_are_counted() {
         let database = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(database.path().join(SOCKET)).unwrap();
         thread::spawn(move || {

@@ -7,7 +7,7 @@ use crate::scale::parameters::{Costs, Transaction};
 /// The round trips of a transaction itself: one begins it and takes the lock, one commits.
 const TRIPS: f64 = 2.0;
 
-/// What was measured with one server.
+/// The measurements with one server.
 pub(crate) struct Measured<'m> {
     pub(crate) one_user: &'m Usage,
     pub(crate) many_users: &'m Usage,
@@ -27,7 +27,7 @@ pub(crate) fn costs(Measured { one_user, many_users, disk, trips }: &Measured<'_
         if alone - shared > 0.05 { (of_writers(one_user) - of_writers(many_users)) / (alone - shared) } else { 0.0 };
     let database = saved.clamp(0.0, of_writers(many_users) / shared);
     let database_per_write = (shared.mul_add(-database, of_writers(many_users)) / writes).max(0.0);
-    // What remains of a transaction of one user is the work of the server in it.
+    // The time of a transaction of one user, without the disk and the database, is the work of the server in it.
     let size = one_user.each(one_user.writes) / alone;
     let taken = one_user.writing / one_user.groups;
     let server = many_users.each(many_users.servers);

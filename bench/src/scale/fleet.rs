@@ -16,7 +16,7 @@ pub(crate) struct Fleet {
     _folder: tempfile::TempDir,
 }
 
-/// What the servers' writers have done so far.
+/// The totals of the servers' writers so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Writes {
     transactions: f64,
@@ -35,7 +35,7 @@ struct Snapshot {
     writes: Writes,
 }
 
-/// What a load has cost. Figures of the database include what it does for idle servers meanwhile.
+/// The cost of a load. Figures of the database include its work for idle servers meanwhile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) done: Done,
@@ -53,7 +53,7 @@ pub(crate) struct Usage {
 }
 
 impl Fleet {
-    /// Starts so many servers.
+    /// Starts `count` servers.
     pub(crate) async fn start(binary: &Path, upstream: &str, database: &str, count: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let config = folder.path().join("chatwright.yaml");

@@ -1,4 +1,5 @@
-//! What the simulation says: compared with the measurement of several servers, and for machines that are not here.
+//! The figures of the simulation: compared with the measurement of several servers, and for machines that were not
+//! measured.
 
 use crate::results::{Table, figure};
 use crate::scale::fleet::Usage;
@@ -39,7 +40,7 @@ const TODAY: Site = Site {
     trips_per_write: None,
 };
 
-/// What is compared; each with the numbers of servers.
+/// The compared sites, each with the numbers of servers.
 const SITES: [Site; 5] = [
     TODAY,
     Site { name: "database further away (1 ms)", round_trip: 0.001, ..TODAY },
@@ -59,8 +60,8 @@ const SERVERS: [usize; 4] = [1, 3, 10, 30];
 pub(crate) struct Here {
     cores: usize,
     users: usize,
-    /// What a round trip between a server and the database takes on it, beside the work of both: until each notices that
-    /// the other has answered. With it, the simulation has the throughput that was measured with one server.
+    /// The time of a round trip between a server and the database on it, beside the work of both: until each notices
+    /// that the other has answered. With it, the simulation has the throughput that was measured with one server.
     round_trip: f64,
 }
 
@@ -85,7 +86,7 @@ impl Here {
         predict(costs, &setup, Arrivals::Closed { users: self.users }, SEED)
     }
 
-    /// Compares the prediction for so many servers with what was measured.
+    /// Compares the prediction for a number of servers with the measurement.
     pub(crate) fn check(&self, costs: &Costs, servers: usize, usage: &Usage) -> Table {
         let predicted = self.predict(costs, servers);
         let title = format!("{servers} servers on this machine, {} users", self.users);
@@ -102,7 +103,7 @@ impl Here {
     }
 }
 
-/// Shows what the simulation was given.
+/// Returns the parameters of the simulation as a table.
 pub(crate) fn costs_table(costs: &Costs, here: &Here) -> Table {
     let mut table = Table::new("A turn in the simulation", &["cost"]);
     let transaction = &costs.transaction;

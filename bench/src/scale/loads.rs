@@ -1,4 +1,4 @@
-//! What users do at several servers: turns, open streams, searches, lists and workflows.
+//! The loads at several servers: turns, open streams, searches, lists and workflows.
 
 use crate::load;
 use crate::scale::fleet::Fleet;
@@ -21,7 +21,7 @@ const WORD: &str = "answer";
 /// A user may have a thousand runs that have not ended.
 const RUNS_PER_USER: usize = 200;
 
-/// What was done.
+/// The requests of a load, and their times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) count: usize,
@@ -74,7 +74,7 @@ impl Users {
         self.request(self.http.post(format!("{}{path}", self.origin(user))), user)
     }
 
-    /// So many users do something at least once, and again for some time, each one thing at a time.
+    /// Lets a number of users act at least once, and repeatedly for some time, each with one request at a time.
     async fn repeat<F>(&self, users: usize, time: Duration, work: impl Fn(Self, usize, usize) -> F) -> Result<Done>
     where
         F: Future<Output = Result<(Duration, Duration)>> + Send,
@@ -110,7 +110,7 @@ impl Users {
         .await
     }
 
-    /// So many streams at once, once each.
+    /// Opens a number of streams at once, once each.
     pub(crate) async fn streams(&self, count: usize) -> Result<Done> {
         self.repeat(count, Duration::ZERO, |all, user, _| async move {
             all.turn(user, STREAM, &format!("{}-{user}", all.name)).await

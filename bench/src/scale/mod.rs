@@ -1,7 +1,7 @@
 //! Measures one, two and three servers on one PostgreSQL, and simulates more of them.
 //!
-//! Everything runs on one machine, so servers, database and client compete for its cores. What carries over to separate
-//! machines is the CPU time of a turn at each part, from which the simulation computes what they carry.
+//! Everything runs on one machine, so servers, database and client compete for its cores. Only the CPU time of a turn
+//! at each part carries over to separate machines; from it the simulation computes their capacity.
 
 mod database;
 mod distance;
@@ -35,14 +35,14 @@ struct Amounts {
     /// How long each load lasts.
     time: Duration,
     streams: usize,
-    /// Those who search and list.
+    /// The number of users who search and list.
     readers: usize,
 }
 
 const FULL: Amounts = Amounts { users: 24, time: Duration::from_secs(20), streams: 200, readers: 8 };
 const SMALL: Amounts = Amounts { users: 8, time: Duration::from_secs(3), streams: 10, readers: 2 };
 
-/// What was measured with so many servers.
+/// The measurements with a number of servers.
 struct Stage {
     servers: usize,
     connections: f64,
@@ -115,7 +115,7 @@ async fn measure_stage(fleet: &Fleet, database: &mut Database, amounts: &Amounts
     Ok(Stage { servers: count, connections, idle, one_user, turns, streams, searches, lists, jobs })
 }
 
-/// Returns what turns cost with a database that is further away, and the round trips of the writer for each.
+/// Returns the cost of turns with a database that is further away, and the round trips of the writer for each.
 async fn measure_far(
     fleet: &Fleet,
     database: &mut Database,
@@ -139,7 +139,7 @@ async fn measure_far(
     Ok((usage, each))
 }
 
-/// Nobody does anything.
+/// A load without requests.
 async fn idle(time: Duration) -> Result<Done> {
     tokio::time::sleep(time).await;
     Ok(Done { count: 1, seconds: time.as_secs_f64(), ..Done::default() })

@@ -1,9 +1,9 @@
-//! What the simulation is given, and what it predicts.
+//! The parameters and the results of the simulation.
 
-/// What a turn costs, in seconds and numbers.
+/// The cost of a turn, in seconds and numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Costs {
-    /// Processor time of whoever asks and of the scripted provider.
+    /// Processor time of the client and of the scripted provider.
     pub(crate) client: f64,
     /// Processor time of the server outside of transactions that write.
     pub(crate) server: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Costs {
     pub(crate) transaction: Transaction,
 }
 
-/// What a transaction of the writer costs while it has the lock.
+/// The cost of a transaction of the writer while it has the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Transaction {
     /// Processor time of the database, and how much more for each write.
@@ -29,7 +29,7 @@ pub(crate) struct Transaction {
     pub(crate) trips_per_write: f64,
 }
 
-/// What is simulated.
+/// The simulated servers and their load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Setup {
     pub(crate) servers: usize,
@@ -52,13 +52,13 @@ pub(crate) enum Hosts {
 /// How turns begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Arrivals {
-    /// So many users, who ask again at once.
+    /// A number of users, each of whom asks again at once.
     Closed { users: usize },
     /// At random times.
     Open { per_second: f64 },
 }
 
-/// What the simulation predicts.
+/// The predictions of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prediction {
     pub(crate) per_second: f64,

@@ -277,7 +277,7 @@ impl Simulation {
         }
     }
 
-    /// Takes what waits for a writer, and waits for the lock.
+    /// Forms a group of the writes that wait for a writer, and waits for the lock.
     fn form_group(&mut self, index: usize) {
         let writer = &mut self.writers[index];
         let count = writer.inbox.len().min(GROUP);
@@ -314,7 +314,7 @@ impl Simulation {
             None => lock.is_held = false,
         }
         let group = std::mem::take(&mut self.writers[index].group);
-        // What waited is the next group, before those that were answered can write again.
+        // The waiting writes are the next group, before the users that were answered can write again.
         if !self.writers[index].inbox.is_empty() {
             self.form_group(index);
         }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 
 const SCREENS: &str = include_str!("screens.txt");
 
-/// Who opens a screen.
+/// The user who opens a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visitor {
     /// An administrator.

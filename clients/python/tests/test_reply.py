@@ -85,7 +85,7 @@ class ReplyTest(IsolatedAsyncioTestCase):
         cut = stream([*BEGIN, delta("one")], is_whole=False)
         asked = [POST, f"{STREAM} after 1.4", LOAD]
         await self.check(Script(cut, None, [USER, answer(part("one two"))]), asked, "one two")
-        # What does not continue the words that were read replaces them.
+        # A text that does not continue the words that were read replaces them.
         await self.check(Script(cut, None, [USER, answer(part("two"))]), asked, "two", snapshots=1)
 
     async def test_after_a_gap_the_answer_is_read_from_its_beginning(self) -> None:

@@ -3,7 +3,7 @@ import type { Http } from "./http.ts";
 import { Reply, type Source } from "./reply.ts";
 import { type Conversation, type FilePart, type Message, type Part, getPendingCalls } from "./types.ts";
 
-/** What is said with each request. What a user chooses counts where the agent allows a choice. */
+/** The user's choices, which are sent with each request. They count where the agent allows a choice. */
 export interface Choices {
   /** The id of the model. */
   model?: string;
@@ -21,7 +21,7 @@ export interface Choices {
   delegate?: boolean;
   /** The states of the composer's switches. */
   switches?: Record<string, boolean>;
-  /** What expressions of the config read as the query of the page. */
+  /** The query of the page, which expressions of the config read. */
   urlQuery?: Record<string, unknown>;
 }
 

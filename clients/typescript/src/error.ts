@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorReason, Message, Outcome } from "./types.ts";
 
-/** What the server says about a request that it refuses. */
+/** The body of a response to a request that the server refuses. */
 export interface ErrorBody {
   code: ErrorCode;
   reason?: ErrorReason;

@@ -481,7 +481,7 @@ export interface components {
             expiresAt?: number;
             /** @description The arguments that are shown first and that the user may edit; all if absent. */
             visibleParameters?: string[];
-            /** @description What the agent has read that makes it necessary to ask before a tool sends data out. */
+            /** @description The data in the conversation because of which a tool that sends data out needs an approval. */
             exposed?: components["schemas"]["Exposure"];
             /** @description Set if the call was interrupted while it ran: the request asks whether to run it again. */
             cutOff?: components["schemas"]["CutOff"];
@@ -491,7 +491,7 @@ export interface components {
             /** @description Its id. */
             conversationId: string;
         };
-        /** @description What takes room in a model's context, in estimated tokens. */
+        /** @description The parts of a model's context, in estimated tokens. */
         ContextParts: {
             /**
              * Format: uint64
@@ -661,7 +661,7 @@ export interface components {
                 [key: string]: components["schemas"]["Feedback"];
             };
         };
-        /** @description What happens to an interrupted call. */
+        /** @description The decision about an interrupted call. */
         CutOff: "open" | "again";
         /** @description A data part, `data-{name}`: application data for the page, for example `data-chat-title`. */
         DataPart: {
@@ -676,7 +676,7 @@ export interface components {
         DefinitionError: {
             /** @description The field. */
             path: string;
-            /** @description What is wrong with it. */
+            /** @description The problem of the field. */
             message: string;
         };
         /** @description The stored definitions. */
@@ -684,11 +684,11 @@ export interface components {
             /** @description All of them, in the order in which they were created. */
             items: components["schemas"]["StoredDefinition"][];
         };
-        /** @description What became of a definition. */
+        /** @description The result of storing a definition. */
         DefinitionResult: {
             /** @description Its name; empty if it has none. */
             name: string;
-            /** @description What was done. */
+            /** @description The outcome. */
             state: components["schemas"]["SyncOutcome"];
             /** @description The id of the agent, and of its page. Absent if it failed. */
             id?: string;
@@ -715,7 +715,7 @@ export interface components {
         ErrorReason: "model_credentials" | "model_limit" | "quota_day" | "quota_month" | "model_refused" | "model_away" | "answer_broken" | "not_saved" | "server_busy" | "server_failed" | "other";
         /** @description How often an agent goes on by itself. */
         ExecutionModeName: "run_once" | "run_until_done" | "run_max_iterations";
-        /** @description What an agent has read in a conversation. Each field names the tool that first returned such data. */
+        /** @description The kinds of data that an agent has read in a conversation. Each field names the tool that first returned such data. */
         Exposure: {
             /** @description The tool that returned private data. */
             private?: string;
@@ -846,7 +846,7 @@ export interface components {
         };
         /** @description The tools of an invocation. */
         InvokeTools: boolean | string[];
-        /** @description A model, and what it can do. */
+        /** @description A model with its features. */
         ListedModel: {
             /** @description The id by which requests choose the model. Absent if it is an agent's only one, which the config does not list under `models`. */
             id?: string;
@@ -1321,9 +1321,9 @@ export interface components {
              */
             size: number;
         };
-        /** @description What was done with a definition. */
+        /** @description The outcome of storing a definition. */
         SyncOutcome: "created" | "updated" | "unchanged" | "failed";
-        /** @description What became of the definitions. */
+        /** @description The result of storing definitions. */
         SyncResult: {
             /** @description `synced` if all are stored, `partial` if some are, `failed` if none is. */
             state: components["schemas"]["SyncState"];

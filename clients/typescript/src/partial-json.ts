@@ -5,7 +5,7 @@
 export function parsePartialJson(text: string): unknown {
   const whole = parse(text);
   if (whole !== undefined) return whole;
-  /** What closes the objects and arrays that are open. */
+  /** The closing signs of the open objects and arrays. */
   const open: string[] = [];
   /** Up to here the text is valid once what is open is closed, with the closers of that place. */
   let valid = 0;

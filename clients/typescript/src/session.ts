@@ -55,7 +55,7 @@ export interface SessionOptions {
 /** A chat whose state a page follows. */
 export class ChatSession {
   callbacks: ChatCallbacks = {};
-  /** What is said with each request. */
+  /** The choices that are sent with each request. */
   choices: Choices = {};
   readonly chat: Chat;
   readonly #listeners = new Set<() => void>();
@@ -121,7 +121,7 @@ export class ChatSession {
       return active !== undefined;
     } catch (error) {
       if (signal.aborted) return false;
-      // Nothing was sent in this conversation yet.
+      // The conversation does not exist: no message was sent yet.
       if (error instanceof RequestError && error.code === "not_found") {
         this.#isKnown = false;
         return false;
@@ -259,7 +259,7 @@ export class ChatSession {
   }
 
   #show(message: Message): void {
-    // Nothing to show before the message has an id.
+    // A message without an id is not shown yet.
     if (message.id === "") return;
     const known = this.#state.messages;
     const at = known.findLastIndex((one) => one.id === message.id);

@@ -14,7 +14,7 @@ after(() => server.close());
 
 const page = { page: "support" };
 
-/** What the demo model answers to "Count to …". */
+/** The answer of the demo model to "Count to …". */
 function counted(end: number): string {
   const numbers = Array.from({ length: end }, (_, index) => (index > 0 ? (index % 10 ? " " : "\n\n") : "") + (index + 1));
   return `${numbers.join(",")}\n\nThat was all.`;
@@ -140,7 +140,7 @@ test("the answer goes on when the reading ends, and can be read again", async ()
   for await (const chunk of chat.send("Count to 100")) if (chunk.type === "text-delta") break;
   const resumed = await read(chat.resume());
   assert.equal(resumed.text, counted(100));
-  // Nothing is in progress: no events, and the newest answer.
+  // No answer is in progress: no events, and the newest answer.
   const reply = chat.resume();
   assert.deepEqual((await read(reply)).chunks, []);
   assert.equal(getText(await reply), counted(100));

@@ -20,7 +20,7 @@ type Options = Omit<UseChatOptions, "client" | "agent">;
 
 /** A mounted component with the hook. */
 class Mounted {
-  /** What the hook has returned last. */
+  /** The last result of the hook. */
   chat!: UseChatHelpers;
   statuses: string[] = [];
   #root!: ReactTestRenderer;

@@ -82,7 +82,7 @@ test("what was missed for good comes from the conversation", async () => {
   const cut = events([...BEGIN, delta("one")], 1, false);
   const after = [POST, `${STREAM} after 1.4`, LOAD];
   await check([cut, null, [user, answer({ type: "step-start" }, part("one two"))]], { asked: after, text: "one two" });
-  // What does not continue the words that were read replaces them.
+  // A text that does not continue the words that were read replaces them.
   await check([cut, null, [user, answer({ type: "step-start" }, part("two"))]], { asked: after, text: "two", snapshots: 1 });
 });
 

@@ -22,7 +22,7 @@ pub(crate) struct AccountView {
     pub(crate) caller: Caller,
     /// The user's sessions; none for users of an external identity provider.
     pub(crate) signed_in: Option<UserSessions>,
-    /// What the user has used of their quotas.
+    /// The user's usage of their quotas.
     pub(crate) usage: Vec<QuotaUsage>,
     pub(crate) keys: Vec<ApiKeyRow>,
     pub(crate) notice: FormNotice,
@@ -38,7 +38,7 @@ pub(crate) struct UserSessions {
     pub(crate) accounts: Arc<Accounts>,
     /// The user's identities at providers.
     pub(crate) identities: Vec<Identity>,
-    /// What the user does before they link a company account.
+    /// The confirmation that is needed before a company account is linked.
     pub(crate) confirmation: Confirmation,
     /// Whether the user can sign in with a password.
     pub(crate) has_password: bool,

@@ -37,7 +37,7 @@ pub(crate) fn routes() -> ApiRouter<AccountState> {
 pub(crate) struct KeyRequest {
     /// A name, by which the user recognizes the key.
     name: String,
-    /// What the key may be used for.
+    /// The scopes of the key.
     scopes: Vec<KeyScope>,
     /// The number of days until it expires.
     #[schemars(range(min = 1, max = 366))]
@@ -52,7 +52,7 @@ pub(crate) struct ApiKeyItem {
     id: String,
     /// The name.
     name: String,
-    /// What it may be used for.
+    /// Its scopes.
     scopes: Vec<String>,
     /// Unix time, milliseconds.
     created_at: i64,

@@ -7,7 +7,7 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
     pub(crate) kind: &'static str,
-    /// What a password manager fills in.
+    /// The value of the attribute `autocomplete`, for password managers.
     pub(crate) autocomplete: &'static str,
     pub(crate) hint: Option<&'static str>,
     pub(crate) value: String,

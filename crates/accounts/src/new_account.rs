@@ -215,7 +215,7 @@ async fn create_account(
         AddUserOutcome::Done => accounts.sign_in.setup.clear(),
     }
     if let (AccountKind::Invitation, Some(attempt)) = (kind, attempt) {
-        // The invitation was proof enough that nobody is guessing.
+        // The invitation proves that the caller is not guessing.
         accounts.sign_in.throttle.succeeded(&attempt);
     }
     let signing_in = SigningIn { user: &added_user, hash: &hash, next: sent.next.as_deref(), entry: None };

@@ -1,5 +1,5 @@
 //! The second step of a sign-in with a password: a code of the user's authenticator app, or the app's set-up where the
-//! config requires one. Nobody is signed in before it.
+//! config requires one. The session begins only after it.
 
 use crate::forms::{Field, too_many_attempts_text};
 use crate::{AccountError, PasswordAccounts, local_path};
@@ -25,14 +25,14 @@ pub(crate) const CODE_PATH: &str = "/auth/second-step";
 /// The path that the form with the code of a new app is sent to.
 pub(crate) const SET_UP_PATH: &str = "/auth/second-step/set-up";
 
-/// What a user reads whose code is not accepted.
+/// The message after a code that is not accepted.
 pub(crate) const WRONG_CODE: &str = "This code is wrong or was used before. Wait for the next one, and check the clock of \
                                      your device.";
-/// What a user reads whose codes cannot be checked.
+/// The message if codes cannot be checked.
 pub(crate) const UNREADABLE: &str =
     "Codes of the app cannot be checked on this server right now. Use a recovery code, or ask an administrator.";
 
-/// What a user reads after too many wrong codes.
+/// The message after too many wrong codes.
 pub(crate) const LOCKED: &str = "Too many wrong codes were entered, so codes of your app are not accepted now. Sign in with a recovery code, or ask \
      an administrator to reset your second step. If it was not you, somebody knows your password: change it.";
 
@@ -171,8 +171,8 @@ pub(crate) async fn check_code(
     Ok(Err(problem))
 }
 
-/// `POST /auth/second-step/set-up`. Stores the app and signs the user in. Whoever gets here knows the app's secret, so
-/// there is nothing to guess. The response is the only page that shows the recovery codes.
+/// `POST /auth/second-step/set-up`. Stores the app and signs the user in. The caller knows the app's secret already, so
+/// attempts are not limited. The response is the only page that shows the recovery codes.
 pub(crate) async fn set_up(
     PasswordAccounts(accounts): PasswordAccounts,
     Extension(asker): Extension<RequestContext>,

@@ -29,7 +29,7 @@ use web::{RequestContext, see_other};
 /// The page on which an app is set up, and the path that its form is sent to.
 const PATH: &str = "/auth/two-step";
 
-/// What a user reads whose change came too late.
+/// The message after a change of the account in the meantime.
 const CHANGED: &str = "Your account was changed in the meantime. Try again.";
 
 /// Returns the pages.
@@ -73,7 +73,7 @@ fn set_up(
 }
 
 fn form<'a>(token: &'a str, app: &PendingApp) -> SetUpForm<'a> {
-    // Whoever replaces an app has just entered the password, and a code.
+    // A user who replaces an app has just entered the password, and a code.
     SetUpForm { action: PATH, token, next: Some(ACCOUNT_PATH), asks_password: app.replaced.is_none() }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use wire::UserError;
 
-/// What an entry consists of, without its secrets: it is stored as JSON.
+/// The contents of an entry without its secrets. It is stored as JSON.
 pub trait Definition: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static> Definition for D {}
@@ -33,18 +33,18 @@ pub struct Entry<D> {
     pub created_at: i64,
     /// Unix time, milliseconds.
     pub changed_at: i64,
-    /// What was found about it, as JSON by the column.
+    /// The findings on it, such as results of tests, as JSON by the column.
     pub found: BTreeMap<&'static str, String>,
 }
 
 impl<D> Entry<D> {
-    /// Returns what was found about it, for example by a test; the column is one of `EntryTables::found`.
+    /// Returns a finding on it, for example the result of a test; the column is one of `EntryTables::found`.
     pub fn found<T: DeserializeOwned>(&self, column: &str) -> Option<T> {
         serde_json::from_str(self.found.get(column)?).ok()
     }
 }
 
-/// What is written of an entry.
+/// The columns of an entry that are written.
 #[derive(Clone, Debug)]
 pub struct EntryWrite<D> {
     /// The name.
@@ -117,7 +117,7 @@ pub enum ChangeOutcome {
     Full,
 }
 
-/// Who makes a change, and when.
+/// The author and the time of a change.
 #[derive(Clone, Debug)]
 pub struct Author {
     /// The administrator.

@@ -1,4 +1,4 @@
-//! What exports as a part of a config have in common.
+//! The common parts of exports as a config.
 
 use std::collections::BTreeSet;
 

@@ -15,11 +15,11 @@ use wire::UserError;
 pub struct EntryKind {
     /// The section of the config that says what administrators may do, such as `mcpServers`.
     pub section: &'static str,
-    /// What one is called in the audit log, such as `mcp_server` in `admin:add_mcp_server`.
+    /// The name of one in the audit log, such as `mcp_server` in `admin:add_mcp_server`.
     pub action: &'static str,
-    /// What one is called, such as `server`; also the key of its name in the details of the audit log.
+    /// The noun for one, such as `server`; also the key of its name in the details of the audit log.
     pub noun: &'static str,
-    /// What several are called, such as `MCP servers`.
+    /// The plural noun, such as `MCP servers`.
     pub nouns: &'static str,
     /// The most entries that administrators can add.
     pub most: usize,
@@ -40,13 +40,13 @@ pub trait Entries: Sized + Send + Sync + 'static {
     /// Creates it of the config in use and of what is stored. Secrets come from the environment of the process.
     fn from_stored(config: Arc<Config>, stored: StoredEntries<Self::Definition>) -> Self;
 
-    /// Returns what is stored.
+    /// Returns the stored entries.
     fn stored(&self) -> &StoredEntries<Self::Definition>;
 
     /// Returns whether the config allows changes at run time.
     fn is_allowed(&self) -> bool;
 
-    /// Checks what was sent, and returns the change that stores it; `None` if it is stored like this already.
+    /// Validates the submitted entry, and returns the change that stores it; `None` if it is stored like this already.
     ///
     /// # Errors
     /// 422 for invalid fields.

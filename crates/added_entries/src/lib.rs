@@ -18,5 +18,5 @@ pub use probe::permit;
 pub use service::{add, changed, delete, record, set_enabled, store, update};
 pub use tables::EntryTables;
 
-/// Stands for a stored secret in what pages and routes show. Sent back, it leaves the secret as it is.
+/// The placeholder of a stored secret in pages and responses. Sent back, it leaves the secret as it is.
 pub const MASK: &str = "***";

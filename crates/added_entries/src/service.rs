@@ -1,4 +1,4 @@
-//! What administrators do with entries of any kind: add, change, switch and delete them.
+//! The operations of administrators on entries of any kind: add, change, switch and delete them.
 
 use crate::entry::{Author, Change, ChangeOutcome, Planned};
 use crate::kind::{Entries, EntryKind, load};
@@ -46,7 +46,7 @@ pub async fn update<E: Entries>(
 /// Switches the entry that has this version on or off.
 ///
 /// # Errors
-/// As [`update`].
+/// The errors of [`update`].
 pub async fn set_enabled<E: Entries>(
     context: &Context,
     admin: &Admin,

@@ -100,7 +100,7 @@ impl EntryTables {
         write.await
     }
 
-    /// Keeps what was found about an entry, if it still has this version.
+    /// Stores a finding on an entry, if it still has this version.
     ///
     /// # Errors
     /// The database is not available.
@@ -206,7 +206,7 @@ impl EntryTables {
         ))
     }
 
-    /// What was found about an entry that is reached in another way says nothing any more.
+    /// Deletes the findings on an entry whose address has changed: they do not hold any more.
     fn update(self) -> Query {
         let Self { entries, secret, .. } = self;
         let kept = |column: &&str| format!(", {column} = CASE WHEN CAST($7 AS BIGINT) = 1 THEN {column} END");

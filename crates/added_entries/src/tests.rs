@@ -115,7 +115,7 @@ async fn entries_are_added_changed_switched_and_deleted_with_their_versions() {
 }
 
 #[tokio::test]
-async fn what_was_found_belongs_to_the_version_that_was_asked() {
+async fn findings_are_kept_for_the_examined_version_only() {
     for store in stores().await {
         let found = async || {
             let entry: Entry<Sample> = read(&store).await.entries.remove(0);
@@ -138,7 +138,7 @@ async fn what_was_found_belongs_to_the_version_that_was_asked() {
 }
 
 #[tokio::test]
-async fn of_several_changes_all_are_made_or_none() {
+async fn several_changes_are_atomic() {
     for store in stores().await {
         assert_eq!(make(&store, None, vec![Change::Add(write("a", ""))]).await, ChangeOutcome::Done);
         let wrong = Change::Update(write("a", "x"), 7);
@@ -155,7 +155,7 @@ async fn of_several_changes_all_are_made_or_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_administrators_at_once_one_wins() {
+async fn concurrent_changes_have_one_winner() {
     for store in stores().await {
         make(&store, None, vec![Change::Add(write("a", ""))]).await;
         for round in 1..5_i64 {
@@ -173,7 +173,7 @@ async fn of_administrators_at_once_one_wins() {
 }
 
 #[test]
-fn a_change_is_made_only_of_what_differs() {
+fn change_contains_only_differences() {
     let entry = Entry {
         name: "a".to_owned(),
         version: 4,

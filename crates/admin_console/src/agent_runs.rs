@@ -56,19 +56,19 @@ enum StateQuery {
     /// All.
     #[default]
     All,
-    /// Those that a job is going to execute.
+    /// Runs that a job is going to execute.
     Pending,
-    /// Those in progress.
+    /// Runs in progress.
     Running,
-    /// Those that wait for a decision about a call.
+    /// Runs that wait for a decision about a call.
     Waiting,
-    /// Those with an answer.
+    /// Runs with an answer.
     Succeeded,
-    /// Those that have failed.
+    /// Runs that have failed.
     Failed,
-    /// Those that were stopped.
+    /// Runs that were stopped.
     Stopped,
-    /// Those that took too long.
+    /// Runs that exceeded their time limit.
     Timeout,
 }
 

@@ -248,7 +248,7 @@ fn actions(item: &JobItem) -> AnyView {
     }
 }
 
-/// What an administrator does with a job.
+/// The action of an administrator on a job.
 #[derive(Clone, Copy)]
 enum Action {
     Retry,

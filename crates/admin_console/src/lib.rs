@@ -84,7 +84,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(
 
 /// Returns the menu with the entries of capabilities: an extension of all requests for pages of the console.
 pub fn menu(sections: &[Section], sources: MenuSources) -> Menu {
-    // What a capability brings comes first: the queue is what few look at.
+    // The entries of capabilities come before the queue, which is used rarely.
     let brought = sections.iter().flat_map(|section| section.menu.iter().copied());
     let (front, back): (Vec<_>, Vec<_>) = MENU.into_iter().partition(|entry| entry.group != Work);
     front.into_iter().chain(brought).chain(back).collect::<Menu>().with_sources(sources)

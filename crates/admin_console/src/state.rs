@@ -1,4 +1,4 @@
-//! What the console needs of the server.
+//! The state of the console: the services of the server that it uses.
 
 use auth::Authentication;
 use capability::CurrentConfig;

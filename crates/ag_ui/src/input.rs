@@ -38,7 +38,7 @@ pub(crate) struct RunAgentInput {
     /// The tools that the frontend runs.
     #[serde(default)]
     pub(crate) tools: Vec<Tool>,
-    /// What the agent reads about the frontend.
+    /// Information about the frontend for the agent.
     #[serde(default)]
     pub(crate) context: Vec<ContextEntry>,
     /// `options`: what the user has chosen for the answer. The rest is ignored.
@@ -240,7 +240,7 @@ impl RunAgentInput {
         joined(entries.iter().map(String::as_str))
     }
 
-    /// Returns what the user has chosen for the answer.
+    /// Returns the user's choices for the answer.
     ///
     /// # Errors
     /// 422 for options that cannot be read.

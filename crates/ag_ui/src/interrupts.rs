@@ -1,4 +1,4 @@
-//! What an answer waits for, as interrupts, and what the frontend answers.
+//! Interrupts: the calls and questions that an answer waits for, and the frontend's answers to them.
 
 use crate::event::Interrupt;
 use crate::input::{ResumeEntry, ResumeStatus};
@@ -9,7 +9,7 @@ use wire::api::{Answer, ApprovalScope};
 use wire::question::{ASK_USER, Question};
 use wire::{ToolPart, ToolState, UiMessage, UserError};
 
-/// What the model reads of a question that the user did not answer.
+/// The result for the model of a question that the user did not answer.
 const NOT_ANSWERED: &str = "The user did not answer.";
 
 /// The answer to an approval request.
@@ -22,7 +22,7 @@ struct Decision {
     remember: Option<ApprovalScope>,
 }
 
-/// Returns what a message waits for.
+/// Returns the interrupts of a message: the calls and questions that it waits for.
 pub(crate) fn of_message(message: &UiMessage) -> Vec<Interrupt> {
     message.tools().filter_map(interrupt).collect()
 }

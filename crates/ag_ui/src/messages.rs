@@ -9,7 +9,7 @@ use wire::file::stored_file_id;
 use wire::message::FilePart;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 
-/// What the model reads of a call that the user denied.
+/// The result for the model of a call that the user denied.
 pub(crate) const DENIED: &str = "The user denied this call.";
 
 /// A message.

@@ -44,7 +44,7 @@ pub(crate) fn outcome_of(ended: Outcome, message: &UiMessage) -> RunOutcome {
     }
 }
 
-/// Returns what a run has used itself.
+/// Returns the usage of a run itself.
 pub(crate) fn since(now: TokenUsage, before: TokenUsage, model: Option<String>) -> Usage {
     let input_tokens = now.input_tokens.saturating_sub(before.input_tokens);
     let output_tokens = now.output_tokens.saturating_sub(before.output_tokens);

@@ -1,4 +1,4 @@
-//! What is new in a request. A frontend sends the whole thread each time, and this server has it already.
+//! Finds the new parts of a request. A frontend sends the whole thread each time, and this server has it already.
 
 use crate::input::{Content, ContentPart, Message, RunAgentInput, Source};
 use crate::{interrupts, messages};
@@ -10,7 +10,7 @@ use wire::{Role, ToolState, UiMessage, UserError};
 /// An answer, and its place in the request.
 type PlacedAnswer = (String, Answer);
 
-/// What a frontend wants.
+/// The intent of a request.
 #[derive(Debug)]
 pub(crate) enum Asked<'i> {
     /// An answer to a new message.
@@ -56,7 +56,7 @@ pub(crate) fn decide<'i>(input: &'i RunAgentInput, branch: &[UiMessage]) -> Resu
         }
     }
     if let (Some((first, ..)), Some((_, id, _))) = (new.first(), new.last()) {
-        // Whoever cancels has decided; what they do not answer is left undone because of the message.
+        // A denial is a complete decision; calls without an answer are cancelled because of the message.
         let is_decision =
             |answer: &Answer| matches!(answer, Answer::Approval { approved: true, .. } | Answer::Output { .. });
         if answers.iter().any(is_decision) {

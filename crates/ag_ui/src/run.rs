@@ -44,7 +44,7 @@ struct Run {
     is_own: bool,
     /// The id of the agent's run that answers the last submission; empty if there is none.
     agent_run_id: String,
-    /// What the answer had used before.
+    /// The usage of the answer before this run.
     used: TokenUsage,
     client: mpsc::Sender<Bytes>,
 }
@@ -52,7 +52,7 @@ struct Run {
 /// The frontend has gone.
 struct Gone;
 
-/// What becomes of the changes of the shared state that an answer waits for.
+/// The outcome of the changes of the shared state that an answer waits for.
 enum StateChange {
     /// They are made, and the agent writes on.
     GoesOn(Frames),
@@ -65,7 +65,7 @@ enum StateChange {
 /// Begins a run. Returns its events.
 ///
 /// # Errors
-/// Those of [`chat::Chat::send_from`], and 422 with the place of what cannot be used.
+/// The errors of [`chat::Chat::send_from`], and 422 with the path of an invalid value.
 pub(crate) async fn begin(
     context: Context,
     (caller, origin): (Caller, TextOrigin),
@@ -113,7 +113,7 @@ pub(crate) async fn begin(
         drop((input, branch));
         match started {
             Ok((translator, frames)) => {
-                // Nobody may wait for it any more, which `drive` notices.
+                // The request may be gone, which `drive` notices.
                 let _ = begun.send(Ok(()));
                 run.drive(first, translator, frames).await;
             }
@@ -266,8 +266,8 @@ impl Run {
         Ok(sent)
     }
 
-    /// Sends the events until the run has ended or its frontend has gone, which stops the answer. What was written
-    /// stays.
+    /// Sends the events until the run has ended or its frontend has gone, which stops the answer. The text so far is
+    /// kept.
     async fn drive(mut self, first: Vec<Event>, mut translator: Translator, frames: Option<Frames>) {
         if self.write(first, &mut translator, frames).await.is_err()
             && self.is_own

@@ -1,4 +1,4 @@
-//! What the chunks of a run become: events.
+//! Translates the chunks of a run to events.
 
 use crate::event::{Event, result_text};
 use crate::messages::{DENIED, MessageIds};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use wire::{Chunk, DataChunk};
 
-/// Translates the chunks of runs. Whatever it has opened it closes, as frontends demand.
+/// Translates the chunks of runs. Each message and call that it has opened is closed, as frontends require.
 pub(crate) struct Translator {
     ids: MessageIds,
     step: Option<String>,

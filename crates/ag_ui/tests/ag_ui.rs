@@ -1,4 +1,4 @@
-//! What a config says about AG-UI, and what its author reads about mistakes.
+//! Tests of the section of the config, and of its error messages.
 
 use config::Language;
 use insta::assert_snapshot;

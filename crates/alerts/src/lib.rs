@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
 /// The capability of a running server.
 struct AlertCapability {
     jobs: Jobs,
-    /// What sends messages to chats of messengers.
+    /// Sends messages to chats of messengers.
     chats: ChatPosts,
 }
 

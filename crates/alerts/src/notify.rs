@@ -47,7 +47,7 @@ enum Failure {
     Temporary(String),
 }
 
-/// What sends messages.
+/// The clients with which messages are sent.
 #[derive(Clone)]
 struct Senders {
     clients: Clients,

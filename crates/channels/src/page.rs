@@ -68,7 +68,7 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Query(query): Query<DoneQuery>,
 ) -> Result<Response, HttpError> {
-    // Whoever opens the page says with which roles they are signed in now.
+    // Stores the roles that the user has now with their linked accounts.
     let mode = context.current.config().auth.mode.name();
     store::confirm(&context.store, &caller.user_id, mode, caller.name.clone(), caller.roles(), now_millis()).await?;
     let done =

@@ -34,7 +34,7 @@ pub(crate) struct MessageRequest {
     /// The agent that answers instead of the configured one; at most one.
     #[serde(default, alias = "selectedAgents")]
     pub(crate) selected_agents: Option<Vec<String>>,
-    /// What the application tells the agent, as its shared state.
+    /// The metadata of the application, which the agent reads as its shared state.
     pub(crate) metadata: Option<Map<String, Value>>,
     /// Not supported: the config of the agent sets it.
     pub(crate) temperature: Option<f64>,
@@ -46,7 +46,7 @@ pub(crate) struct MessageRequest {
 /// Which agent answers, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RoutingDecision {
-    /// What the request switched on: `doc_search`, `web_search`.
+    /// The tools that the request switched on: `doc_search`, `web_search`.
     selected_tools: Vec<&'static str>,
     /// The agent; of an agent that decides for each message how it answers, the way that it has chosen.
     pub(crate) selected_agents: Vec<String>,
@@ -85,7 +85,7 @@ impl RoutingDecision {
 }
 
 impl MessageRequest {
-    /// Checks what the chat itself does not check. `model` is that of the agent, as `connection/model`.
+    /// Checks the properties that the chat itself does not check. `model` is that of the agent, as `connection/model`.
     ///
     /// # Errors
     /// 413 and 422.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused() {
+    fn unsupported_options_are_rejected() {
         let check = |body: Value| {
             let request: MessageRequest = serde_json::from_value(body).unwrap();
             request.check(&section(), "local/small").err().and_then(|error| error.path)

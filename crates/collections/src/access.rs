@@ -17,7 +17,7 @@ pub(crate) enum RecordAccess {
 }
 
 impl Collection {
-    /// Returns what a viewer may do with the records; `None` for nothing.
+    /// Returns the access of a viewer to the records; `None` without access.
     pub(crate) fn access(&self, viewer: &Viewer) -> Option<RecordAccess> {
         let (may_read, may_write) = (self.may_read(viewer), self.may_write(viewer));
         if self.is_writable() && may_write {
@@ -74,7 +74,7 @@ mod tests {
             assert_eq!(collection.access(viewer), expected, "{viewer:?} {collection:?}");
         };
         let (read, write) = (Some(RecordAccess::Read), Some(RecordAccess::Write));
-        // Nothing is said: agents, and each user their own records.
+        // Without rules: agents, and each user for their own records.
         let (own, shared) = (collection("own", &[], &[]), collection("shared", &[], &[]));
         check(&user(&[]), &own, read);
         check(&user(&["admin"]), &shared, None);
@@ -89,7 +89,7 @@ mod tests {
         check(&user(&["editor"]), &limited, write);
         check(&user(&["admin"]), &limited, write);
         check(&visitors_agent, &limited, None);
-        // Whoever may read changes nothing, except with an agent.
+        // A user who may only read changes records only through an agent.
         check(&user(&["staff"]), &collection("shared", &["staff"], &[]), read);
         check(&agent(&["staff"]), &collection("shared", &["staff"], &[]), write);
         check(&agent(&[]), &collection("own", &[], &["editor"]), read);

@@ -27,7 +27,7 @@ pub(crate) fn check_known(schema: &Map<String, Value>, field: &str) -> Result<()
 /// Checks the fields of a filter.
 ///
 /// # Errors
-/// As [`check_known`].
+/// The errors of [`check_known`].
 pub(crate) fn check_filter(schema: &Map<String, Value>, filter: &Filter) -> Result<(), DataError> {
     match filter {
         Filter::All(filters) | Filter::Any(filters) => {

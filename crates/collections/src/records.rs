@@ -72,7 +72,7 @@ pub(crate) struct Found {
     next_offset: Option<i64>,
 }
 
-/// Groups with what was computed for them, the largest first.
+/// Groups with the values that were computed for them, the largest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Groups {
     groups: Vec<Value>,
@@ -206,7 +206,7 @@ impl Records<'_> {
         }
     }
 
-    /// Checks that so many records may be added at once.
+    /// Checks that this number of records may be added at once.
     pub(crate) fn check_insertable(&self, count: usize) -> Result<(), DataError> {
         self.check_writable()?;
         if (1..=MAX_INSERTED).contains(&count) {
@@ -228,7 +228,7 @@ impl Records<'_> {
         }
     }
 
-    /// Sets fields of records. What does not fit the schema afterwards changes nothing.
+    /// Sets fields of records. If a record does not fit the schema afterwards, no record is changed.
     pub(crate) async fn update(&self, Update { conditions, ids, set: changes }: Update) -> Result<Updated, DataError> {
         self.check_writable()?;
         if changes.is_empty() {
@@ -289,7 +289,7 @@ impl Records<'_> {
         Ok(filter)
     }
 
-    /// As [`Records::filter`], for a change.
+    /// Like [`Records::filter`], for a change.
     fn filter_for_change(&self, conditions: &[Value], ids: Option<Vec<String>>) -> Result<Filter, DataError> {
         let filter = filter_for_change(conditions, ids)?;
         fields::check_filter(&self.collection.schema, &filter)?;

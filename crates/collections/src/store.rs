@@ -155,7 +155,7 @@ pub(crate) async fn replace(
                 }
                 sql::query(DELETE_VALUES).bind(id.clone()).execute(&mut *db).await?;
                 insert_values(db, &id, &set.owner, values).await?;
-                // What a document says about the old value is not said about the new one.
+                // The sources of the old value do not prove the new one.
                 sources::delete_changed(db, &id, &changed).await?;
             }
             Ok(true)

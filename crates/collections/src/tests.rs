@@ -46,7 +46,7 @@ pub(crate) fn sorted_texts(records: impl Iterator<Item = Value>) -> Vec<String> 
     texts
 }
 
-/// Says what a filter means, without a database.
+/// Evaluates a filter without a database, as the reference.
 pub(crate) fn passes(filter: &Filter, record: &Map<String, Value>) -> bool {
     let scalars = |field: &String| {
         let all = values(record).unwrap();

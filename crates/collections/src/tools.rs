@@ -140,7 +140,7 @@ pub(crate) fn tools(
             Operation::Delete => section.confirm_deletes,
             _ => false,
         };
-        // What others have written can be in shared records, in tables, and in documents.
+        // Shared records, tables and documents can contain text of other people.
         let is_shared = |all: &Collection| all.records == Sharing::Shared || all.source.is_some();
         let annotations = Annotations {
             // The result of a sourced insertion says what documents have.

@@ -1,4 +1,4 @@
-//! What a config says about collections, and what its author reads about mistakes.
+//! Tests of the section of the config, and of its error messages.
 
 use capability::Definition;
 use config::{Language, Section, SectionPlace, SectionType};

@@ -67,7 +67,7 @@ pub(crate) async fn read(
 /// Checks changes.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub(crate) async fn check(
     language: &'static Language,
     config: &Config,
@@ -90,7 +90,7 @@ pub(crate) fn own(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// Returns the lines of the config's files and of changes, without the secrets that are written in them.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub(crate) async fn shown(
     language: &'static Language,
     config: &Config,
@@ -108,7 +108,7 @@ pub(crate) async fn shown(
 /// Returns the lines of changes, without the secrets that are written in them.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub(crate) async fn shown_changes(
     language: &'static Language,
     config: &Config,

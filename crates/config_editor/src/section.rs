@@ -81,7 +81,7 @@ impl Section for ConfigEditor {
     }
 }
 
-/// Returns what is wrong with the published changes of a config in use, for operators.
+/// Returns the problems of the published changes of a config in use, for operators.
 pub fn warning(config: &Config) -> Option<&'static str> {
     config.section::<ConfigEditor>()?.state.rejected.as_ref().map(|_| {
         "the newest changes of the config that were published in the console cannot be used: see /admin/config/files or the server's log"

@@ -1,4 +1,4 @@
-//! What administrators do: write drafts, try them, publish them, and go back to earlier versions.
+//! The operations of administrators: write drafts, try them, publish them, and go back to earlier versions.
 
 use crate::check::{self, Checked};
 use crate::section::ConfigEditor;
@@ -39,7 +39,7 @@ impl Current {
     /// Checks changes against the files of the config.
     ///
     /// # Errors
-    /// As [`check::check`].
+    /// The errors of [`check::check`].
     pub(crate) async fn check(&self, context: &Context, text: &str) -> Result<Checked, UserError> {
         check::check(context.current.language(), &self.config, &self.section, text).await
     }
@@ -47,7 +47,7 @@ impl Current {
     /// Returns the entries of the config with what is published.
     ///
     /// # Errors
-    /// As [`check::check`].
+    /// The errors of [`check::check`].
     pub(crate) async fn published_outline(&self, context: &Context) -> Result<Outline, UserError> {
         Ok(self.check(context, &self.published).await?.outline)
     }
@@ -55,7 +55,7 @@ impl Current {
     /// Returns the lines of changes, without the secrets that are written in them.
     ///
     /// # Errors
-    /// As [`check::check`].
+    /// The errors of [`check::check`].
     pub(crate) async fn lines(&self, context: &Context, text: &str) -> Result<Vec<String>, UserError> {
         check::shown_changes(context.current.language(), &self.config, &self.section, text).await
     }

@@ -4,7 +4,7 @@
 use ::store::sql::{self, Db, Row};
 use ::store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
 
-/// The tables. What a user has published stays when the user is deleted; their draft goes.
+/// The tables. When a user is deleted, their published versions stay; their draft is deleted.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "config_editor",
     migrations: &[Migration {
@@ -42,7 +42,7 @@ pub(crate) struct VersionItem {
     pub(crate) restored: Option<i64>,
 }
 
-/// What an administrator writes.
+/// The draft of an administrator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) text: String,
@@ -53,7 +53,7 @@ pub(crate) struct Draft {
     pub(crate) changed_at: i64,
 }
 
-/// What is published.
+/// A text that is published as a new version.
 #[derive(Clone, Debug)]
 pub(crate) struct Publication {
     pub(crate) text: String,
@@ -71,7 +71,7 @@ pub(crate) struct Publication {
 pub(crate) enum ChangeOutcome {
     /// It is stored, as this version or revision.
     Done(i64),
-    /// Somebody has published a newer version.
+    /// Another administrator has published a newer version.
     Outdated,
     /// The draft has another revision.
     DraftChanged,

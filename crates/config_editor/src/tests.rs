@@ -91,7 +91,7 @@ async fn only_the_newest_versions_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_administrators_at_once_one_publishes() {
+async fn concurrent_publications_have_one_winner() {
     for store in stores().await {
         let all = (0..4).map(|_| {
             let store = store.clone();
@@ -142,7 +142,7 @@ async fn newest_valid_changes_are_in_use() {
     publish(&store, &agent("writer", "Again"), 3, None).await;
     let problem = "(console):1:65: error: there is no connection `demo`\n   = help: the only one is `other`";
     check(&without, "Old", Some(3), Some((4, problem))).await;
-    // Who removes the roles has the files alone, without a warning.
+    // Without the roles, only the files are in use, without a warning.
     check(&FILES.replace("roles: [config-editor], ", ""), "Old", None, None).await;
     check(&FILES.replace("configEditor:", "# configEditor:"), "Old", None, None).await;
     // A section that the files no longer allow.

@@ -3,7 +3,7 @@
 
 use crate::Span;
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 const HIDDEN: &str = "***";
 
 /// The least length in bytes of a secret that is replaced where it is repeated; a shorter one may be a part of a word.

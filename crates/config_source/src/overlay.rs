@@ -75,7 +75,7 @@ fn merged(root: Node, changes: Node, allowed: &[String], report: &mut Report) ->
     Some(Node { at: root.at, kind: NodeKind::Map(sections) })
 }
 
-/// The key of what is taken out of the files.
+/// The key of entries that are removed from the files.
 const REMOVE: &str = "_remove";
 
 /// Returns where it is written that a value is removed, and reports what else is written there.
@@ -109,7 +109,8 @@ fn all_have_ids(items: &[Node]) -> bool {
     items.iter().all(|item| id(item).is_some())
 }
 
-/// Of two changes with the same id, the first one replaces and the second one is added, so that the checker reports it.
+/// Merges changed entries into a list by their ids. If two changes have the same id, the first one replaces and the
+/// second one is added, so that the checker reports it.
 fn merge_entries(items: &mut Vec<Node>, changed: Vec<Node>, report: &mut Report) {
     let (removed, changed): (Vec<_>, Vec<_>) = changed.into_iter().partition(|change| change.get(REMOVE).is_some());
     for change in removed {

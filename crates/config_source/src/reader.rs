@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The number of diagnostics that are kept.
 const KEPT: usize = 1_000;
 
-/// Reads files of one folder with the bounds of a config: sizes, nesting, aliases. Nothing outside
-/// the folder is read. `_ref` is left to the caller. Collects diagnostics about what is read.
+/// Reads files of one folder with the bounds of a config: sizes, nesting, aliases. Nothing outside the folder is read.
+/// `_ref` is left to the caller. Collects diagnostics about the files.
 pub struct SourceReader<'a> {
     files: ConfigFiles<'a>,
     report: Report,

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 /// The most characters of a list or an operator that is written in one line.
 const FLOW_WIDTH: usize = 80;
 
-/// What can be written as YAML.
+/// A value that can be written as YAML.
 pub trait YamlTree: Sized {
     /// Returns the value.
     fn value(&self) -> YamlValue<'_, Self>;

@@ -150,8 +150,8 @@ impl Accounts {
         if is_stored { Ok(()) } else { Err(ConnectProblem::TooMany) }
     }
 
-    /// Returns what this server is for an authorization server: a client of the config, the address of a document, or
-    /// a registered client with the id of its registration.
+    /// Returns the identity of this server for an authorization server: a client of the config, the address of a
+    /// document, or a registered client with the id of its registration.
     async fn client(&self, registering: Registering<'_>) -> Result<(ClientIdentity, Option<String>), ConnectProblem> {
         let Registering { http, account, server, redirect_uri, origin } = registering;
         if let Some(client) = &account.client {

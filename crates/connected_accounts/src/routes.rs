@@ -29,7 +29,7 @@ const ACCOUNTS: Tag = Tag {
     access: Access::SignedIn,
 };
 
-/// What the routes use.
+/// The state of the routes.
 #[derive(Clone)]
 pub(crate) struct RouteState {
     pub(crate) accounts: Accounts,

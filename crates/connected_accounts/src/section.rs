@@ -10,8 +10,8 @@ use settings::Variable;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ConnectedAccounts {
-    /// Environment variables with keys of at least 32 characters. What is stored is encrypted with the first one and can
-    /// be read with all of them. Without a key no account can be connected.
+    /// Environment variables with keys of at least 32 characters. Stored tokens are encrypted with the first one and
+    /// can be read with all of them. Without a key no account can be connected.
     #[schemars(length(max = 5))]
     pub(crate) keys: Vec<Variable>,
 }

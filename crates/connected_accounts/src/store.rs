@@ -156,7 +156,7 @@ pub(crate) struct Refresh {
     pub(crate) owner: String,
     pub(crate) service: String,
     pub(crate) version: i64,
-    /// What tells it from others.
+    /// The id of this attempt to refresh.
     pub(crate) by: String,
 }
 
@@ -198,14 +198,14 @@ pub(crate) async fn delete(store: &Store, owner: &str, service: &str, audit: Aud
     changed_with(store, sql::query(DELETE).bind(owner.to_owned()).bind(service.to_owned()), audit).await
 }
 
-/// Returns what a user has entered for a connection: names, and encrypted values.
+/// Returns the variables of a user for a connection: names, and encrypted values.
 pub(crate) async fn variables(store: &Store, owner: &str, service: &str) -> Result<Vec<(String, String)>, StoreError> {
     let list = sql::query(VARIABLES).bind(owner.to_owned()).bind(service.to_owned());
     let rows: Vec<Row> = store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await?;
     rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("sealed")?))).collect()
 }
 
-/// Stores what a user has entered: for whom, for which connection, under which name.
+/// Stores a variable, by the user, the connection and the name.
 pub(crate) async fn save_variable(
     store: &Store,
     (owner, service, name): (&str, &str, &str),
@@ -218,7 +218,7 @@ pub(crate) async fn save_variable(
     changed_with(store, save.bind(name.to_owned()).bind(sealed).bind(now), audit).await
 }
 
-/// Deletes what a user has entered. Returns false if there was nothing.
+/// Deletes a variable of a user. Returns false if there was none.
 pub(crate) async fn delete_variable(
     store: &Store,
     (owner, service, name): (&str, &str, &str),

@@ -22,7 +22,7 @@ pub(crate) struct AccountTokens {
     pub(crate) source: TokenSource,
 }
 
-/// Who issues the tokens of an account, and to whom.
+/// The issuer of an account's tokens, and the client to which they are issued.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct TokenSource {
     pub(crate) token_endpoint: Url,

@@ -1,4 +1,4 @@
-//! What users enter for variables of remote agents.
+//! The values that users enter for variables of remote agents.
 
 use crate::accounts::Accounts;
 use crate::{audit, store};
@@ -35,7 +35,7 @@ pub(crate) enum EntryProblem {
 }
 
 impl Accounts {
-    /// Returns what a user has entered, as far as it may be sent to the address.
+    /// Returns the values of a user that may be sent to the address.
     ///
     /// # Errors
     /// The database failed.
@@ -50,7 +50,7 @@ impl Accounts {
         Ok(opened.collect())
     }
 
-    /// Stores what a user has entered for a variable; an empty value deletes it.
+    /// Stores a user's value of a variable; an empty value deletes it.
     ///
     /// # Errors
     /// See [`EntryProblem`].

@@ -1,4 +1,4 @@
-//! What a running call reports to its run before its result.
+//! The reports of a running call to its run before its result.
 
 use crate::{CallTime, Source, UserWait};
 use serde_json::Value;

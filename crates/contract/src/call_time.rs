@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn time_stands_still_while_the_call_waits_for_the_user() {
+    async fn call_time_pauses_while_the_call_waits_for_the_user() {
         let seconds = Duration::from_secs;
         // When each wait begins and how long it takes, and when a call of 10 s ends.
         let check = async |waits: &'static [(u64, u64)], expected: u64| {

@@ -1,4 +1,4 @@
-//! What users see of an item of a provider's reply.
+//! The part of an item of a provider's reply that users see.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const MAX_TEXT: usize = 2_000;
 /// The maximum number of bytes of all keys and values together.
 const MAX_TOTAL: usize = 16_000;
-/// What a value costs in addition to its text.
+/// The bytes that a value counts in addition to its text.
 const VALUE_COST: usize = 8;
 /// The key under which an object says how many of its entries are left out.
 const REST: &str = "…";
@@ -100,7 +100,7 @@ mod tests {
         check(texts(10), known);
     }
 
-    /// Whatever a provider sends, the copy is small.
+    /// For any item of a provider, the copy is bounded.
     #[test]
     fn displayed_items_are_bounded() {
         let mut deep = json!(1);

@@ -55,8 +55,8 @@ where
 /// Reads the arguments of a call.
 ///
 /// # Errors
-/// What is wrong with them, for the model. The loop has checked the schema, but a type may accept less
-/// than its schema says.
+/// The problem of the arguments, for the model. The loop has checked the schema, but a type may accept less than its
+/// schema says.
 pub fn read_arguments<I: DeserializeOwned>(input: Value) -> Result<I, ToolError> {
     serde_json::from_value(input).map_err(|error| ToolError::new(format!("The arguments are invalid: {error}.")))
 }

@@ -19,7 +19,7 @@ pub struct ReplyUsage {
     pub usage: Usage,
     /// The cost in US dollars, if the model's price is known.
     pub cost_usd: Option<f64>,
-    /// What the provider's cache has saved of that, in US dollars, if the model's price is known.
+    /// The part of the cost that the provider's cache has saved, in US dollars, if the model's price is known.
     pub saved_usd: Option<f64>,
     /// The time from the request to the first part of the reply, including earlier attempts.
     pub first_part: Duration,
@@ -54,7 +54,7 @@ impl ModelUse {
     /// Calls [`ModelMeter::admit`].
     ///
     /// # Errors
-    /// Those of [`ModelMeter::admit`].
+    /// The errors of [`ModelMeter::admit`].
     pub async fn admit(&self, model: &ModelId, is_priced: bool) -> Result<(), String> {
         match &self.0 {
             Some(meter) => meter.admit(model, is_priced).await,

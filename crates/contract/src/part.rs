@@ -119,8 +119,8 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shown_as: Option<String>,
     },
-    /// What the provider removed from the context before the model read it. The history stays
-    /// complete, so none of this is sent back.
+    /// The edits with which the provider removed parts of the context before the model read it. The history stays
+    /// complete, so they are not sent back.
     ContextEdits {
         /// The provider, for example `anthropic`.
         provider: String,

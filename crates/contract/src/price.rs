@@ -40,8 +40,8 @@ impl Price {
         parts.into_iter().map(|(tokens, price)| tokens as f64 * price / PER).sum()
     }
 
-    /// Returns what the provider's cache has saved, in US dollars: what the same tokens would have cost
-    /// without it, less what they cost. Below zero if writing to the cache cost more than reading saved.
+    /// Returns the savings of the provider's cache in US dollars: the cost of the same tokens without it, less their
+    /// cost. Below zero if writing to the cache cost more than reading saved.
     pub fn saved(&self, usage: Usage) -> f64 {
         let parts = [
             (usage.cache_read_tokens, self.input - self.cache_read.unwrap_or(self.input)),

@@ -19,7 +19,7 @@ pub struct RunScope {
     pub conversation_id: String,
     /// The run, of the agent that was asked first; empty where nothing is recorded as a run.
     pub run_id: String,
-    /// What a program has asked, in runs outside of conversations.
+    /// The prompt of a program, in runs outside of conversations.
     pub prompt: Option<Arc<str>>,
     /// The agent; in a sub-agent's calls, the sub-agent.
     pub agent_id: String,
@@ -29,8 +29,8 @@ pub struct RunScope {
     pub shows_questions: bool,
     /// The user's token, if it may be passed on to services that are called on the user's behalf.
     pub token: Option<Bearer>,
-    /// What tells the calls of this run from those of others, and stays the same when a call is
-    /// repeated after a crash; empty if that is not known. See [`ToolContext::idempotency_key`](crate::ToolContext::idempotency_key).
+    /// Identifies the calls of this run, and stays the same when a call is repeated after a crash; empty if there is no
+    /// such key. See [`ToolContext::idempotency_key`](crate::ToolContext::idempotency_key).
     pub key: String,
     /// Counts equal calls in a run that may be executed again with the same `key`, such as a step of a workflow. The
     /// model gives the calls new ids then, so their idempotency keys are made of the tool and the arguments.

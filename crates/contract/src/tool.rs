@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The declaration of a tool: what the model reads about it, and how the loop runs it.
+/// The declaration of a tool: its description for the model, and how the loop runs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// The name; matches `^[a-zA-Z0-9_-]{1,64}$`.
@@ -84,7 +84,7 @@ pub struct ApprovalTerms {
     pub expires_after: Option<Duration>,
     /// The arguments that the user sees first and may change; all of them if absent.
     pub visible_parameters: Option<Vec<String>>,
-    /// What the agent has read so far, if that is why the user is asked about a tool that can send
+    /// The kinds of data that the agent has read so far, if that is why the user is asked about a tool that can send
     /// data to others.
     #[serde(default)]
     pub exposed: Option<Exposure>,
@@ -127,7 +127,7 @@ impl Default for Confirm {
     }
 }
 
-/// What an agent has read so far: in each field, the first tool that returned such data.
+/// The kinds of data that an agent has read so far: in each field, the first tool that returned such data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
     /// The source of private data.
@@ -146,7 +146,7 @@ impl Exposure {
         self.private.is_some() && self.untrusted.is_some()
     }
 
-    /// Adds what a call of this tool reads. Returns whether that changed anything.
+    /// Adds the kinds of data that a call of this tool reads. Returns whether one of them is new.
     pub fn add(&mut self, tool: &str, marks: Annotations) -> bool {
         let mut grown = false;
         let (private, untrusted) = (&mut self.private, &mut self.untrusted);
@@ -231,7 +231,7 @@ impl ToolContext {
     }
 }
 
-/// What a source knows when it is asked for a note.
+/// The run and the messages for which a source is asked for a note.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteQuery<'a> {
     /// The scope of the run.
@@ -268,15 +268,14 @@ pub trait ToolSource: Send + Sync + 'static {
         false
     }
 
-    /// Returns what the model is told before its next step; `None` if there is nothing new. The note is
-    /// stored in the conversation after what the model has read, so that the beginning of later requests
-    /// stays the same.
+    /// Returns the note for the model before its next step; `None` if there is nothing new. The note is stored in the
+    /// conversation after the contents that the model has read, so that the beginning of later requests stays the same.
     fn note<'a>(&'a self, _asked: NoteQuery<'a>) -> BoxFuture<'a, Option<String>> {
         Box::pin(std::future::ready(None))
     }
 }
 
-/// What a source provides for one turn.
+/// The tools and the context that a source provides for one turn.
 #[derive(Default)]
 pub struct SourceTools {
     /// The tools.

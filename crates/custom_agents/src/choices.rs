@@ -1,4 +1,4 @@
-//! What a custom agent may be made of: models, tools, libraries and skills of its base.
+//! The selectable parts of a custom agent: models, tools, libraries and skills of its base.
 
 use crate::section::CustomAgents;
 use auth::rights::{AccessDecision, check_rule};
@@ -27,9 +27,8 @@ pub(crate) struct ModelChoice {
     pub(crate) title: String,
 }
 
-/// Returns what a custom agent can have of its base: endpoints by tool name, names for groups of tools
-/// such as `mcp:NAME`, and `KEY` or `KEY:PART` for what capabilities bring. With a `maker`, what this user
-/// may use.
+/// Returns the parts that a custom agent can have of its base: endpoints by tool name, names for groups of tools such
+/// as `mcp:NAME`, and `KEY` or `KEY:PART` for what capabilities bring. With a `maker`, what this user may use.
 pub fn selectable_tools(config: &Config, agent: &Agent, maker: Option<&Caller>) -> Vec<String> {
     let may_use = |rule: Option<&AccessRule>| match (maker, rule) {
         (None, _) => true,

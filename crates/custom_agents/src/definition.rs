@@ -49,7 +49,7 @@ impl CustomAgent {
     /// Returns the agent of the config that this one is, with its base in that config.
     ///
     /// # Errors
-    /// What does not fit to the base, with the path of the field.
+    /// The problem of the definition with this base, with the path of the field.
     pub(crate) fn build(&self, config: &Config, id: &str, auth: AccessRule) -> Result<Agent, (&'static str, String)> {
         let base = config.agents.get(&self.from).ok_or(("/from", format!("there is no agent `{}`", self.from)))?;
         let has = |choice: &str| self.tools.iter().any(|tool| tool == choice);

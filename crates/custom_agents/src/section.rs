@@ -14,7 +14,7 @@ pub struct CustomAgents {
     /// policy of its base, and a selection of its tools, libraries and skills.
     #[schemars(with = "Vec<Id>", length(min = 1))]
     pub from: Vec<String>,
-    /// Who may use custom agents. Default: all signed-in users.
+    /// The users who may use custom agents. Default: all signed-in users.
     #[serde(default)]
     pub auth: AccessRule,
     /// Agents that users make for themselves at `/account/agents`. Default: only administrators make agents.
@@ -22,11 +22,11 @@ pub struct CustomAgents {
     pub users: Option<OwnAgents>,
 }
 
-/// Who makes agents of their own, and out of what.
+/// The users who make agents of their own, and the parts that these may have.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnAgents {
-    /// Who may make agents of their own. Default: all signed-in users.
+    /// The users who may make agents of their own. Default: all signed-in users.
     pub auth: AccessRule,
     /// The agents of this config that they may be based on. Users only see those that they may use
     /// themselves. Default: those of `customAgents.from`.
@@ -36,8 +36,8 @@ pub struct OwnAgents {
     /// agent choose.
     #[schemars(with = "Vec<Id>")]
     pub models: Vec<String>,
-    /// What of the base agent they may have: names of tools, `mcp:NAME`, `knowledge:LIBRARY`,
-    /// `skills:SKILL` and so on, as the form lists them. Default: everything that the user may use.
+    /// The parts of the base agent that they may have: names of tools, `mcp:NAME`, `knowledge:LIBRARY`, `skills:SKILL`
+    /// and so on, as the form lists them. Default: everything that the user may use.
     #[schemars(with = "Option<Vec<settings::Text>>")]
     pub tools: Option<Vec<String>>,
     /// Whether users may share their agents with roles, or with everybody who may use custom agents.

@@ -107,7 +107,7 @@ pub struct StoreDefinition {
     pub now: i64,
 }
 
-/// What became of a definition.
+/// The outcome of storing a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionOutcome {
     /// There is a new agent.
@@ -204,7 +204,7 @@ pub async fn version(store: &Store) -> Result<String, StoreError> {
 /// deleted one.
 ///
 /// # Errors
-/// As [`list`].
+/// The errors of [`list`].
 pub async fn versions(store: &Store, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version_row).collect() })).await

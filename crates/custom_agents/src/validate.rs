@@ -104,8 +104,7 @@ pub(crate) fn check_key(name: &str) -> Result<(), UserError> {
     Err(UserError::invalid("/name", message))
 }
 
-/// Whether a text is one or two letters, or what an emoji may consist of. Nothing that the chat would
-/// take for the address of an image.
+/// Returns whether a text is one or two letters, or an emoji, and not the address of an image.
 fn is_picture(text: &str) -> bool {
     let count = text.chars().count();
     let is_plain = text.chars().any(|sign| sign.is_ascii() || sign.is_alphanumeric());

@@ -71,7 +71,7 @@ impl Egress {
     /// them to other origins checks each URL and sends no secrets.
     ///
     /// # Errors
-    /// As [`Egress::new`].
+    /// The errors of [`Egress::new`].
     pub fn without_redirects(allow_private: bool) -> Result<Self, String> {
         Self::with_redirects(allow_private, Policy::none())
     }
@@ -80,7 +80,7 @@ impl Egress {
     /// connection can be upgraded to a WebSocket.
     ///
     /// # Errors
-    /// As [`Egress::new`].
+    /// The errors of [`Egress::new`].
     pub fn for_upgrades(allow_private: bool) -> Result<Self, String> {
         Self::build(builder(allow_private, Policy::none()).http1_only(), allow_private)
     }

@@ -15,7 +15,7 @@ impl Clients {
     /// Returns the client for public addresses, or with `allow_private` that for all.
     ///
     /// # Errors
-    /// As [`Egress::new`].
+    /// The errors of [`Egress::new`].
     pub fn get(&self, allow_private: bool) -> Result<&Egress, String> {
         let client = if allow_private { &self.all } else { &self.public };
         match client.get() {

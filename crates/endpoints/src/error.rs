@@ -42,7 +42,7 @@ pub enum EndpointError {
     NoUserToken {
         /// The error message for models.
         message: String,
-        /// What the user can do.
+        /// The message for the user, with a way to solve it.
         for_user: String,
     },
     /// The routine exceeded its number of steps.

@@ -13,7 +13,7 @@ pub trait EndpointGate: Send + Sync + 'static {
     /// [`EndpointError::NotFound`] and [`EndpointError::Unauthenticated`].
     fn check(&self, endpoint_id: &str) -> Result<(), EndpointError>;
 
-    /// Returns what `_user` reads for the caller with this id.
+    /// Returns the value of `_user` for the caller with this id.
     fn user(&self, id: &str) -> Value {
         json!({ "id": id })
     }

@@ -356,7 +356,7 @@ async fn send_request(
     }
 }
 
-/// Returns what `_error` reads for an error.
+/// Returns the value of `_error` for an error.
 fn error_value(error: &EndpointError) -> Value {
     match error {
         EndpointError::Step { step, message, .. } => json!({ "message": message, "step": step }),

@@ -11,7 +11,7 @@ pub(crate) const MAX_RENEWALS: usize = 1;
 pub struct NoUserToken {
     /// Why, as a sentence for models, without secrets.
     pub message: String,
-    /// What the user can do about it, as sentences for them; `None` if they can do nothing.
+    /// Instructions with which the user can solve it, as sentences; `None` if they cannot.
     pub for_user: Option<String>,
 }
 

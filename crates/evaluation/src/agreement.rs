@@ -5,7 +5,7 @@ use crate::scorer::Score;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// What a person says of the answer in a result.
+/// A person's verdict on the answer of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonVerdict {
     /// The config of the result.
@@ -47,7 +47,7 @@ pub struct Disagreement {
     pub config: Option<String>,
     /// Whether the person likes the answer.
     pub liked: bool,
-    /// What the judge says.
+    /// The reason of the judge.
     pub reason: String,
 }
 
@@ -63,7 +63,7 @@ impl Agreement {
 }
 
 impl Disagreement {
-    /// Returns what both say.
+    /// Returns both verdicts in words.
     pub fn in_words(&self) -> String {
         let person = if self.liked { "liked" } else { "disliked" };
         let answer = match &self.config {
@@ -75,7 +75,7 @@ impl Disagreement {
     }
 }
 
-/// What a person and a judge say of the same answer.
+/// The verdicts of a person and of a judge on the same answer.
 struct Pair<'a> {
     case: &'a str,
     config: Option<&'a str>,

@@ -1,5 +1,4 @@
-//! Means by case, what has changed between two of them, and the gate: a stored baseline that must not get
-//! worse.
+//! Means by case, the changes between two of them, and the gate: a stored baseline that must not get worse.
 
 use crate::case::Case;
 use crate::definition::Evaluation;
@@ -73,7 +72,7 @@ pub(crate) fn means(results: &[CaseResult], config: &str) -> Means {
     cases.into_iter().map(case).collect()
 }
 
-/// Returns the names of what is measured, `passed` first.
+/// Returns the names of the measures, `passed` first.
 pub(crate) fn measures<'m>(means: impl IntoIterator<Item = &'m Means>) -> Vec<String> {
     let names: BTreeSet<_> = means.into_iter().flat_map(Means::values).flat_map(|case| case.scores.keys()).collect();
     std::iter::once(PASSED.to_owned()).chain(names.into_iter().filter(|name| *name != PASSED).cloned()).collect()
@@ -108,7 +107,7 @@ impl Difference {
 pub struct Change {
     /// The case.
     pub case: String,
-    /// What has changed: `passed` or a scorer, with the means before and after.
+    /// The measures that have changed, `passed` or scorers, each with the means before and after.
     pub measures: Vec<(String, f64, f64)>,
 }
 
@@ -152,7 +151,7 @@ pub(crate) fn compare(before: &Means, after: &Means, seed: u64) -> (Vec<Differen
 pub struct Baseline {
     /// The name of the evaluation.
     evaluation: String,
-    /// What was asked, and how it was scored. Baselines of earlier versions do not have it.
+    /// The hashes of the cases and of the scorers. Baselines of earlier versions do not have them.
     #[serde(default, skip_serializing_if = "Hashes::is_empty")]
     hashes: Hashes,
     cases: Means,
@@ -240,10 +239,10 @@ pub struct Gate {
     pub worse: Vec<String>,
     /// The ids of the cases that must pass and have failed.
     pub failed_must: Vec<String>,
-    /// What the baseline has and the evaluation has no longer: cases of the dataset, and scorers of cases.
-    /// It cannot be compared, so it could get worse unseen.
+    /// The cases and the scorers of cases that are in the baseline and no longer in the evaluation. They cannot be
+    /// compared, so a change for the worse would go unnoticed.
     pub missing: Vec<String>,
-    /// What is in both and not the same: cases that ask or expect something else, and scorers with other settings. Their
+    /// The cases that ask or expect something else than in the baseline, and the scorers with other settings. Their
     /// results say nothing about the agent.
     pub changed: Vec<String>,
     /// Whether the baseline is of an earlier version, which does not know what was changed.
@@ -264,7 +263,7 @@ pub struct Checked<'a> {
     pub evaluation: &'a Evaluation,
     /// All cases of the dataset.
     pub dataset: &'a [Case],
-    /// Those that were evaluated.
+    /// The cases that were evaluated.
     pub selected: &'a [Case],
     /// Their results.
     pub results: &'a [CaseResult],

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 const MAX_ID: usize = 200;
 /// The most messages of a case.
 const MAX_TURNS: usize = 50;
-/// The keys of `expected` that tell what a person has said of an answer.
+/// The keys of `expected` with a person's verdict on an answer.
 const RATED_KEYS: [&str; 2] = ["disliked", "rubric"];
 
 /// An answer to a case that a person has rated: it shows whether judges agree with people.
@@ -23,17 +23,17 @@ pub struct Rated {
     pub liked: bool,
 }
 
-/// A case: what the user says, and what is expected of the answer.
+/// A case: the messages of the user, and the expectations of the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Case {
     /// Unique in the evaluation.
     pub id: String,
-    /// The messages of the user, in order: a text, or a list of texts. What is scored is the answer to the
-    /// last one; calls of tools count in all of them.
+    /// The messages of the user, in order: a text, or a list of texts. The answer to the last one is scored; calls of
+    /// tools count in all of them.
     #[serde(deserialize_with = "texts")]
     pub input: Vec<String>,
-    /// What scorers compare with.
+    /// The expected values, with which scorers compare the answer.
     #[serde(default)]
     pub expected: Value,
     /// Names of groups.
@@ -60,13 +60,13 @@ impl Case {
     /// Reads a case from JSON.
     ///
     /// # Errors
-    /// What is wrong with it: a JSON pointer and a message.
+    /// The first problem of the case: a JSON pointer and a message.
     pub fn from_value(value: Value) -> Result<Self, (String, String)> {
         let case: Self = from_value(value)?;
         case.problems().into_iter().next().map_or(Ok(case), Err)
     }
 
-    /// Returns what scorers see of it.
+    /// Returns the case as scorers see it.
     pub fn to_value(&self) -> Value {
         json!({
             "id": self.id,
@@ -78,8 +78,8 @@ impl Case {
         })
     }
 
-    /// Returns what judges of the rated answer see of it: nothing that tells what the person has said. That is in the
-    /// tags of a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
+    /// Returns the case as judges of the rated answer see it: without the verdict of the person. That is in the tags of
+    /// a case that was kept from feedback, in its rubric, and where the answer is expected or was disliked.
     pub(crate) fn to_value_without_rating(&self, rated: &Rated) -> Value {
         let is_answer = |value: &Value| value.as_str() == Some(rated.answer.as_str());
         let mut expected = self.expected.clone();

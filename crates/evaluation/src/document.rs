@@ -16,7 +16,7 @@ impl Document<'_> {
     /// Reads the document. `check` returns further problems: pairs of a JSON pointer and a message.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problems of the document, each with its position.
     pub(crate) fn read<T: DeserializeOwned>(
         self,
         check: impl FnOnce(&T) -> Vec<(String, String)>,

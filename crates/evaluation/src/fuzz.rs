@@ -1,4 +1,4 @@
-//! What the fuzz targets call.
+//! The functions that the fuzz targets call.
 
 use crate::dataset::read_cases;
 use crate::definition::Evaluation;

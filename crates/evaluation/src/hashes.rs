@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 /// The length of a hash in hexadecimal digits: enough to notice a change.
 const DIGITS: usize = 16;
 
-/// What was asked and how it was scored.
+/// The hashes of cases and scorers, by which a comparison notices that they were changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Hashes {
-    /// By the id of the case: what the user says, what is expected, and the scorers of the case.
+    /// By the id of the case: the hash of its messages, its expected values, and its scorers.
     cases: BTreeMap<String, String>,
     /// The scorers of the evaluation, by their ids.
     scorers: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ impl Hashes {
         self.cases.is_empty()
     }
 
-    /// Returns what is in both and not the same, as texts for people.
+    /// Returns the cases and scorers that are in both with different hashes, as texts for people.
     pub(crate) fn changed(&self, now: &Self) -> Vec<String> {
         let changed = |before: &BTreeMap<String, String>, now: &BTreeMap<String, String>, what: &str| {
             let is_changed = |(id, hash): &(&String, &String)| now.get(*id).is_some_and(|now| now != *hash);

@@ -1,4 +1,4 @@
-//! What is evaluated: the agents of a config.
+//! The subject of an evaluation: the agents of a config.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use wire::{ToolPart, UiMessage};
 /// The agents and endpoints of a config.
 #[async_trait]
 pub trait Subject: Send + Sync {
-    /// Sends messages to an agent, one after the other, in a new conversation. What takes longer than
+    /// Sends messages to an agent, one after the other, in a new conversation. An answer that takes longer than
     /// `timeout` is stopped, and the future resolves when it has ended, so that nothing is spent later.
     async fn answer(&self, agent_id: &str, messages: &[String], timeout: Duration) -> Transcript;
 
@@ -23,7 +23,7 @@ pub trait Subject: Send + Sync {
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String>;
 }
 
-/// The answers of an agent to the messages of a case, and what they have used, also if one failed.
+/// The answers of an agent to the messages of a case, and their usage, also if one failed.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// The conversation.
@@ -57,7 +57,7 @@ impl Transcript {
 pub struct JudgeRequest {
     /// The agent.
     pub agent_id: String,
-    /// What it is to do, and what it judges.
+    /// The instructions, and the answer to judge.
     pub prompt: String,
     /// The JSON Schema of its answer.
     pub schema: Value,

@@ -226,7 +226,7 @@ async fn experiments(_: Admin, State(service): State<Service>) -> Result<Json<Ex
     Ok(Json(ExperimentList { experiments: store::experiments(&service.context.store, MAX_LISTED).await? }))
 }
 
-/// What an upload is called, and what it belongs to.
+/// The name of an upload, and the dataset that it belongs to.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct UploadQuery {
@@ -263,7 +263,7 @@ struct ExperimentDetail {
     experiment: Experiment,
     /// The report, as `chatwright eval --json` prints it.
     report: Value,
-    /// What people say of the answers.
+    /// The verdicts of people on the answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     verdicts: Vec<Verdict>,
 }
@@ -330,7 +330,7 @@ async fn decide(
     Ok(NoContent)
 }
 
-/// What the administrator says of an answer. It replaces what they have said of it before.
+/// The administrator's verdict on an answer. It replaces their earlier one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct VerdictBody {

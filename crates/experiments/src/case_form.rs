@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What separates the messages of a case in its field.
+/// The line between two messages of a case in its field.
 const SEPARATOR: &str = "---";
 
 /// The fields of a case.

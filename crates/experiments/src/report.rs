@@ -1,4 +1,4 @@
-//! What results say. The intervals of many results take seconds to compute, so that is done on threads of its own.
+//! Computes the measures of results. The intervals of many results take seconds, so that is done on threads of its own.
 
 use crate::store::{ConfigSummary, Experiment, KeptResults, MeasureSummary, Verdict};
 use evaluation::{CaseResult, Estimate, Estimates, Finished, Gate, PersonVerdict, Report};
@@ -23,7 +23,7 @@ pub(crate) async fn summary(configs: &[String], finished: Finished) -> Result<(V
     REPORTS.run(move |_| (summarized(&configs, &finished), finished)).await
 }
 
-/// As [`summary`], for a job, which can wait: another attempt would also repeat the cases that failed.
+/// Like [`summary`], for a job, which can wait: another attempt would also repeat the cases that failed.
 ///
 /// # Errors
 /// The computation failed.

@@ -250,7 +250,7 @@ async fn results_are_kept_and_a_later_one_replaces_an_earlier_one() {
             write.await.unwrap()
         };
         assert!(decide(decided, None).await);
-        // Nobody replaces a decision that they have not seen.
+        // A decision can only be replaced by an administrator who has seen it.
         let other = store::Decision { is_adopted: true, decided_at: 7, ..decision.clone() };
         assert!(!decide(other.clone(), None).await && !decide(other.clone(), Some(5)).await);
         assert!(decide(other, Some(6)).await && decide(decision.clone(), Some(7)).await);
@@ -294,7 +294,7 @@ async fn withdrawing_consent_deletes_unmasked_cases_and_their_results() {
     }
 }
 
-/// Stores what somebody says of the answer to the case `x`, which they have read in a conversation.
+/// Stores a person's verdict on the answer to the case `x`, which they have read in a conversation.
 async fn say(store: &Store, person: &'static str, liked: Option<bool>, conversation: &str) -> Given {
     let new = NewVerdict {
         config: "a".to_owned(),

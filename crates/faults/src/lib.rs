@@ -25,8 +25,8 @@ macro_rules! named {
 }
 
 named! {
-    /// A point in a turn at which the server may die. What was acknowledged before it must still be
-    /// stored afterwards.
+    /// A point in a turn at which the server may die. Data that was acknowledged before it must still be stored
+    /// afterwards.
     Point {
         /// A submission was received; nothing of it is stored.
         SendReceived = "send.received",

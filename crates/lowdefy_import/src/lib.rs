@@ -24,9 +24,9 @@ pub struct Import {
     pub files: Vec<OutputFile>,
     /// Folders of the app that the config refers to.
     pub folders: Vec<FolderCopy>,
-    /// What was left out or changed, in the order of the app's files.
+    /// Notes on values that were left out or changed, in the order of the app's files.
     pub notes: Vec<Diagnostic>,
-    /// What was taken over, as numbers.
+    /// The numbers of imported entries.
     pub summary: ImportSummary,
     /// The environment variables that the config reads, with values that pass its checks.
     pub secrets: Vec<(String, String)>,

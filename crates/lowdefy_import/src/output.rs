@@ -118,7 +118,7 @@ pub enum WriteError {
 /// Writes the config into a folder. An existing file is overwritten only with `force`.
 ///
 /// # Errors
-/// Nothing was written if a file exists already.
+/// A file exists already, in which case no file was written, or the disk fails.
 pub fn write(import: &crate::Import, app: &Path, target: &Path, force: bool) -> Result<(), WriteError> {
     let mut copies = Vec::new();
     for FolderCopy { path } in &import.folders {

@@ -1,4 +1,4 @@
-//! What was taken over, as numbers.
+//! The numbers of imported entries.
 
 use crate::convert::Notes;
 use crate::tree::Tree;

@@ -1,4 +1,4 @@
-//! Whatever an app contains, the import ends, and its result is a valid config.
+//! Property tests: for any app, the import ends, and its result is a valid config.
 
 use config::{Language, load_embedded, render};
 use lowdefy_import::import_embedded;

@@ -31,9 +31,9 @@ pub(crate) struct Part {
 /// How a site refers to its pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
-    /// What stands before the name of a page.
+    /// The text before the name of a page.
     pub(crate) before: &'static str,
-    /// What stands after it.
+    /// The text after it.
     pub(crate) after: &'static str,
 }
 

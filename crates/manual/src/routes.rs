@@ -60,7 +60,7 @@ async fn require_audience(
 /// The query of the start page.
 #[derive(Deserialize)]
 struct SearchQuery {
-    /// What to search for.
+    /// The search text.
     #[serde(default)]
     q: String,
 }

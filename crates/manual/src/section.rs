@@ -8,11 +8,11 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Docs {
-    /// Who may read it; for others the pages do not exist. Default: `admins`.
+    /// The users who may read it; for others the pages do not exist. Default: `admins`.
     pub(crate) visible_to: Audience,
 }
 
-/// Who may read the documentation.
+/// The users who may read the documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Audience {
@@ -23,7 +23,7 @@ pub(crate) enum Audience {
     Users,
     /// Everybody who reaches the server.
     Everyone,
-    /// Nobody.
+    /// No user.
     Nobody,
 }
 

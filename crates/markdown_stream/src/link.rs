@@ -35,7 +35,7 @@ pub fn host(url: &str) -> &str {
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
-/// What browsers skip before the authority of a web URL. They remove tabs and line breaks everywhere.
+/// The characters that browsers skip before the authority of a web URL. They remove tabs and line breaks everywhere.
 const SLASHES: [char; 5] = ['/', '\\', '\t', '\n', '\r'];
 /// The maximum length in bytes of a bare URL that becomes a link.
 const MAX_URL_LENGTH: usize = 4096;

@@ -5,7 +5,7 @@
 use crate::code_spans::run_length;
 use std::borrow::Cow;
 
-/// Returns what to show of an unfinished block.
+/// Returns the part of an unfinished block that is shown.
 pub fn presentable(source: &str) -> Cow<'_, str> {
     let last = source.rfind('\n').map_or(0, |end| end + 1);
     if let Some(fence) = open_fence(source) {

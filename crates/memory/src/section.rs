@@ -91,7 +91,7 @@ pub(crate) struct MemoryOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum MemoryScope {
-    /// Those about the user that it shares with all agents of this scope.
+    /// The facts about the user that it shares with all agents of this scope.
     #[default]
     User,
     /// Facts of its own about the user, which no other agent knows.

@@ -6,7 +6,7 @@ use added_entries::address;
 /// `http://`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem of the address.
 pub(crate) fn check_address(text: &str, allow_private: bool) -> Result<(), String> {
     let url = address::parse(text, allow_private, "modelConnections")?;
     if url.query().is_none() && url.fragment().is_none() {

@@ -39,7 +39,7 @@ pub(crate) struct ConnectionBody {
 pub(crate) struct OwnAgentBody {
     /// The name that users read. The agent's id and its page are made of it.
     pub(crate) name: String,
-    /// What it is to do.
+    /// Its instructions.
     pub(crate) instructions: String,
 }
 

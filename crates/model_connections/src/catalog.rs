@@ -1,4 +1,4 @@
-//! What the config has, and what administrators have added to it.
+//! The connections and agents of the config, and the connections that administrators have added to them.
 
 use crate::definition::{Additions, ConnectionDefinition};
 use crate::secrets::Keys;
@@ -9,7 +9,7 @@ use config::{AccessRule, Agent, Config, Env, Model, ProcessEnv};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the config alone has, and what of the added connections cannot be used.
+/// The connections and agents of the config itself, and the problems of the added connections.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     /// The connections of the config that have models, with their types.
@@ -18,7 +18,7 @@ pub(crate) struct Catalog {
     pub(crate) agents: Vec<ConfigAgent>,
     /// The names of the config's connections, models, and agents with pages.
     taken: Taken,
-    /// What of added connections cannot be used, by their names.
+    /// The problems of added connections, by their names.
     pub(crate) problems: BTreeMap<String, Vec<String>>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct ConfigAgent {
     pub(crate) id: String,
     /// Whether everybody may use it, signed in or not.
     pub(crate) is_public: bool,
-    /// What it answers with in the config.
+    /// The models that it answers with in the config.
     pub(crate) answers: Answers,
 }
 
-/// What an agent of the config answers with.
+/// The models of an agent of the config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
     /// One model, by the provider's name. Added models take its place.
@@ -53,7 +53,7 @@ pub(crate) async fn with_stored(store: &Store, config: Config) -> Result<Config,
     Ok(with_catalog(config, &CONNECTIONS.tables.read(store, CONNECTIONS.most).await?, &ProcessEnv))
 }
 
-/// As [`with_stored`], for what was read.
+/// Like [`with_stored`], for what was read.
 pub(crate) fn with_catalog(mut config: Config, stored: &StoredConnections, env: &dyn Env) -> Config {
     let section = ModelConnections::from_config(&config);
     let mut catalog = Catalog::of_config(&config);
@@ -155,7 +155,7 @@ impl Catalog {
     }
 }
 
-/// Returns what a stored connection adds to the config.
+/// Returns the additions of a stored connection to the config.
 fn usable<'s>(
     stored: &'s StoredConnection,
     keys: &Keys,

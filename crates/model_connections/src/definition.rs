@@ -16,10 +16,10 @@ use url::Url;
 const MAX_MODEL_ID: usize = 60;
 /// The variable with the key while the entries are read.
 const KEY: &str = "KEY";
-/// What entries of an added connection are read from, in place of the name of a file.
+/// The name of the source of an added connection's entries in messages, in place of a file name.
 const SOURCE: &str = "(added at run time)";
 
-/// What a connection may consist of. Capabilities add nothing to that.
+/// The language of the entries of a connection. Capabilities add nothing to it.
 static LANGUAGE: LazyLock<Language> = LazyLock::new(Language::default);
 
 /// A connection to a provider without its key, as it is stored.
@@ -49,7 +49,7 @@ pub(crate) struct OwnAgent {
     pub(crate) instructions: String,
 }
 
-/// What a connection adds to a config.
+/// The entries that a connection adds to a config.
 pub(crate) struct Additions {
     pub(crate) connection: Connection,
     pub(crate) models: Vec<Model>,
@@ -88,7 +88,7 @@ impl ConnectionDefinition {
         ids
     }
 
-    /// Returns what a config would have for it. The key, if it has one, is in this environment variable.
+    /// Returns the entries of a config for it. The key, if it has one, is in this environment variable.
     pub(crate) fn entries(&self, name: &str, variable: Option<&str>) -> Map<String, Value> {
         let mut properties = Map::new();
         if let Some(variable) = variable {

@@ -73,7 +73,7 @@ async fn answer(model: &dyn Model, cancel: CancellationToken) -> Result<(String,
     Ok((shortened(&text, MAX_ANSWER), used))
 }
 
-/// Says what went wrong. The cause is what the provider has said, without secrets.
+/// Returns the error message. The cause is the message of the provider, without secrets.
 fn problem(error: &ModelError) -> String {
     let cause = shortened(&error.cause, MAX_CAUSE);
     if cause.is_empty() { format!("{}.", error.kind) } else { format!("{}: {cause}", error.kind) }

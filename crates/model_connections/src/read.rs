@@ -29,7 +29,7 @@ pub(crate) struct StoredState {
     pub(crate) key: Result<Option<SecretString>, &'static str>,
 }
 
-/// What decides whether a connection can be saved.
+/// The config and the settings with which a connection is validated.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'r> {
     /// The config in use.
@@ -75,7 +75,7 @@ fn base_url(
             _ => Ok(None),
         };
     };
-    // What was allowed when it was entered may stay.
+    // A stored address may stay, even if it is not allowed any more.
     let is_kept = known.is_some_and(|known| known.definition.address() == address);
     if !is_kept {
         let checked = check_address(address, allow_private);
@@ -161,8 +161,8 @@ fn key(
     }
 }
 
-/// Checks that the connection can be used, that its names are free, and that its agents can have its models. What is
-/// stored already may stay.
+/// Checks that the connection can be used, that its names are free, and that its agents can have its models. Stored
+/// values may stay.
 fn check_use(
     name: &str,
     definition: &ConnectionDefinition,

@@ -24,7 +24,7 @@ pub(crate) struct ModelConnections {
     /// Whether the addresses of added connections may be on this machine and its networks, also over `http://`.
     /// Default: only in the auth mode `local`.
     pub(crate) allow_private: Option<bool>,
-    /// What the config alone has, once it was built.
+    /// The catalog of the config, once it was built.
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) catalog: Arc<Catalog>,

@@ -1,4 +1,4 @@
-//! What administrators do with connections only: test their models, and list those of their providers.
+//! The operations of administrators that only connections have: test their models, and list those of their providers.
 
 use crate::current::Current;
 use crate::definition::ConnectionDefinition;

@@ -6,7 +6,7 @@ use added_entries::console::Origin;
 use capability::{Caller, Context};
 use config::{AuthMode, Config, ConnectionKind};
 
-/// What is left to do on a new server.
+/// The remaining steps of the setup of a new server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FirstSteps {
     /// The connections to providers.

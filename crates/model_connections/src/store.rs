@@ -46,7 +46,7 @@ pub(crate) type StoredConnection = Entry<ConnectionDefinition>;
 /// All connections at a moment.
 pub(crate) type StoredConnections = StoredEntries<ConnectionDefinition>;
 
-/// What a test of a model has found.
+/// The result of a test of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ModelConnectionTest")]
@@ -61,7 +61,7 @@ pub(crate) struct TestResult {
     pub(crate) input_tokens: u64,
     /// The tokens of the answer.
     pub(crate) output_tokens: u64,
-    /// What the test has cost, in millionths of a US dollar; absent if the price of the model is not known.
+    /// The cost of the test in millionths of a US dollar; absent if the price of the model is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cost_micro_usd: Option<u64>,
     /// How long it took, in milliseconds.

@@ -19,7 +19,7 @@ pub(crate) struct ConnectionDetail {
     pub(crate) version: i64,
     /// The connection. A stored key is shown as `***`.
     pub(crate) connection: ConnectionBody,
-    /// What of it cannot be used.
+    /// Its problems, because of which parts of it are not used.
     pub(crate) problems: Vec<String>,
     /// All agents that may answer with its models now.
     pub(crate) used_by: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) struct ConnectionDetail {
     pub(crate) agent_id: Option<String>,
     /// Its agents that are not in the config any more.
     pub(crate) missing_agents: Vec<String>,
-    /// What the last test has found.
+    /// The result of the last test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tested: Option<TestResult>,
     /// The models that the provider has named.
@@ -44,7 +44,7 @@ pub(crate) struct ConnectionDetail {
     pub(crate) changed_at: i64,
 }
 
-/// What a connection does now.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ModelConnectionState")]
@@ -86,7 +86,7 @@ pub(crate) struct ConnectionItem {
     pub(crate) name: String,
     /// Where it comes from.
     pub(crate) origin: Origin,
-    /// What it does now.
+    /// The state.
     pub(crate) state: ConnectionState,
     /// The provider, or the type of a connection of the config.
     pub(crate) provider: String,
@@ -94,7 +94,7 @@ pub(crate) struct ConnectionItem {
     pub(crate) models: Vec<String>,
     /// All agents that may answer with its models now.
     pub(crate) agents: Vec<String>,
-    /// What of it cannot be used, or why the last test failed.
+    /// Its first problem, or why the last test failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<String>,
 }
@@ -162,7 +162,7 @@ impl Current {
         }
     }
 
-    /// Returns what of an added connection cannot be used.
+    /// Returns the problems of an added connection.
     fn problems(&self, stored: &StoredConnection) -> Vec<String> {
         if !self.section.at_run_time {
             return vec!["the config does not allow connections that are added at run time".to_owned()];

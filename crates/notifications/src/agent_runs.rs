@@ -12,7 +12,7 @@ const CONSOLE_PATH: &str = "/admin/agent-runs";
 /// The most runs of a user that are looked at, oldest first.
 const MAX_LOOKED_AT: u32 = 300;
 
-/// What a function of [`FindWaiting`] returns.
+/// The result of a function of [`FindWaiting`].
 type Found<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Finds the runs that wait.

@@ -46,7 +46,7 @@ pub(crate) struct PushJob {
     pub(crate) subscription_id: String,
     /// The answer that it is about.
     pub(crate) about: Option<EndedAnswer>,
-    /// What waits, if it is about that. Without both, it is a test.
+    /// The item that waits for the user, if it is about that. Without both, it is a test.
     #[serde(default)]
     pub(crate) waiting: Option<WaitingRef>,
 }

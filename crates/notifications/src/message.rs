@@ -136,7 +136,7 @@ impl Receiver {
     /// Returns the stored browser as a receiver.
     ///
     /// # Errors
-    /// As [`Receiver::read`], for example because the config does not allow its address any more.
+    /// The errors of [`Receiver::read`], for example because the config does not allow its address any more.
     pub(crate) fn stored(
         settings: &Notifications,
         stored: &Subscription,

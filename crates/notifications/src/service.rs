@@ -34,7 +34,7 @@ pub(crate) struct NotificationSettings {
     pub(crate) browsers: Vec<SubscribedBrowser>,
     /// The most browsers. With another one, the oldest is removed.
     pub(crate) most: u32,
-    /// Those by e-mail; absent if the config has none. The page changes them.
+    /// Notifications by e-mail; absent if the config has none. The page changes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<EmailStatus>,
 }

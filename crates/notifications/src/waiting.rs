@@ -1,5 +1,5 @@
-//! What waits for people beside their conversations: questions of workflows, calls of agents without a conversation, and
-//! triggers that were paused.
+//! Items that wait for people beside their conversations: questions of workflows, calls of agents without a
+//! conversation, and triggers that were paused.
 
 use crate::Paces;
 use crate::deliver::{PushJob, SEND};
@@ -27,7 +27,7 @@ pub(crate) const TELL: Kind<WaitingRef> =
 
 /// The most users with notifications whose roles are looked at for something that waits for roles.
 pub(crate) const MAX_LOOKED_AT: u32 = 500;
-/// The most users who are told of something.
+/// The most users who are notified of an item.
 pub(crate) const MAX_TOLD: usize = 100;
 
 /// Names something that waits.
@@ -68,7 +68,7 @@ impl TellOfWaiting for Teller {
         Box::pin(async move {
             let Some(after) = pace.browsers else { return Ok(()) };
             match self.jobs.enqueue_in(db, tell_later(kind, id, after)).await {
-                // The queue is full. What waits must not fail because nobody is told of it.
+                // The queue is full. A missing notification must not fail the item that waits.
                 Err(StoreError::Invalid(cause)) => {
                     tracing::warn!(cause, "people are not told of something that waits for them");
                     Ok(())

@@ -5,7 +5,7 @@ const MAX_LENGTH: usize = 4096;
 /// The longest list of scopes in bytes.
 const MAX_SCOPES: usize = 4 << 10;
 
-/// What the header says for the scheme `Bearer`.
+/// The parameters of the scheme `Bearer` in the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
     /// The address of the service's metadata.
@@ -17,7 +17,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the header. What cannot be read counts as absent.
+    /// Reads the header. Parameters that cannot be read count as absent.
     pub fn parse(header: &str) -> Self {
         let mut challenge = Self::default();
         if header.len() > MAX_LENGTH {

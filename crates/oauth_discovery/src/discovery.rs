@@ -11,7 +11,7 @@ const SERVER: &str = "the authorization server's metadata";
 /// The most scopes that are taken from metadata.
 pub(crate) const MAX_SCOPES: usize = 50;
 
-/// What is known about a service.
+/// The authorization server of a service, as its metadata or the config states it.
 #[derive(Clone, Debug)]
 pub struct Discovery {
     /// The authorization server.
@@ -84,7 +84,7 @@ pub async fn discover(
     account: &AccountAuth,
     challenge: &Challenge,
 ) -> Result<Discovery, OauthError> {
-    // What the config says is not asked for.
+    // Endpoints and issuers of the config are not discovered.
     let known = match &account.server {
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))

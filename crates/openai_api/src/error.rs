@@ -35,7 +35,7 @@ pub(crate) struct ApiError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "OpenAiErrorObject")]
 pub(crate) struct ErrorObject {
-    /// What happened and what to do next.
+    /// The message, which says what to do next.
     pub(crate) message: String,
     /// The kind of the error, for example `invalid_request_error`.
     #[serde(rename = "type")]

@@ -17,8 +17,8 @@ pub mod fuzz {
     use crate::request::history::History;
     use crate::request::responses::ResponseCall;
 
-    /// Reads a body as that of both APIs, and what it says as a history. What can be answered ends with a
-    /// user or a tool, and each call in it has a result.
+    /// Reads a body as that of both APIs, and its entries as a history. A history that can be answered ends with a
+    /// message of the user or the result of a tool, and each call in it has a result.
     pub fn read(body: &[u8]) {
         let chat = ChatCompletion::read(body).map(|read| (read.entries, read.parameters.tools.names()));
         let response = ResponseCall::read(body).map(|read| (read.entries, read.parameters.tools.names()));

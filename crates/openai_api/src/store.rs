@@ -175,10 +175,10 @@ fn read(row: &Row) -> Result<StoredResponse, StoreError> {
     })
 }
 
-/// What was deleted.
+/// The outcome of deleting a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deletion {
-    /// Nothing: the response is gone, or is being written.
+    /// Nothing was deleted: the response is gone, or is being written.
     Nothing,
     /// The response.
     Response,
@@ -288,7 +288,7 @@ mod tests {
             let left = async |id: &str| one(&store, "ada", id).await.unwrap().is_some();
             assert_eq!((left("a").await, left("old").await, left("new").await), (true, false, true));
             let conversation = Some("c".to_owned());
-            // One that is being written needs the conversation that it continues.
+            // A response that is being written needs the conversation that it continues.
             let previous = Some(("b".to_owned(), "c".to_owned()));
             begin(&store, NewResponse { previous, ..new("next", KEPT_MS) }).await.unwrap();
             let delete = async |owner: &str, id: &str| delete(&store, owner, id, conversation.clone()).await.unwrap();

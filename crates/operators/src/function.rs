@@ -21,7 +21,7 @@ pub(crate) struct Function {
     captured: Vec<Value>,
 }
 
-/// What the body of a function reads in one call.
+/// The values that the body of a function reads in one call.
 pub(crate) struct Frame<'a> {
     arguments: &'a [&'a Value],
     captured: &'a [Value],

@@ -1,4 +1,4 @@
-//! What can be said about a value without evaluating it.
+//! Inspection of values without evaluating them.
 
 use crate::values::operator;
 use crate::{ExpressionLanguage, Usage, definition};

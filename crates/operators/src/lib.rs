@@ -82,7 +82,7 @@ pub type SecretLookup = dyn Fn(&str) -> Option<String>;
 /// parameter, because the browser loads the code only with the pages whose config uses it.
 pub type Evaluator = fn(ExpressionLanguage, &str, &Scope<'_>) -> Result<Value, String>;
 
-/// What operators read that is different in each evaluation.
+/// The inputs of operators that differ in each evaluation.
 pub trait Ambient: fmt::Debug {
     /// Returns the time in milliseconds since 1970 UTC.
     fn unix_ms(&self) -> i64;

@@ -21,7 +21,7 @@ pub(crate) struct EvaluationLimits {
     /// The maximum of the number of steps times the bytes of the longest text, because processing a
     /// text in a variable is not counted.
     step_bytes: u64,
-    /// The minimum number of steps, whatever the length of the texts.
+    /// The minimum number of steps, for texts of any length.
     min_steps: u64,
     /// The maximum size of a text in bytes.
     pub(crate) text: usize,

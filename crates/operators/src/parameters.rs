@@ -1,4 +1,4 @@
-//! The parameters of operators: what they take, and how arguments are evaluated and checked.
+//! The parameters of operators: their kinds, and how arguments are evaluated and checked.
 
 use crate::date::milliseconds;
 use crate::evaluation::Evaluation;
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns what is wrong with a value that is written in the config.
+    /// Returns the problem of a value that is written in the config.
     pub fn problem(self, value: &Value) -> Option<String> {
         match (self, value) {
             (Self::Pattern, Value::String(pattern)) => Pattern::problem(pattern),
@@ -84,7 +84,7 @@ impl Kind {
 pub struct Parameter {
     /// The name, as the key of a mapping.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
     /// Whether it may be left out.
     pub optional: bool,
@@ -100,12 +100,12 @@ pub const fn optional(name: &'static str, kind: Kind) -> Parameter {
     Parameter { name, kind, optional: true }
 }
 
-/// What an operator takes.
+/// The parameters of an operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Parameters {
-    /// Nothing: `null` or `true`.
+    /// None: `null` or `true`.
     Nothing,
-    /// Nothing, or this word, which changes nothing.
+    /// None, or this word, which has no effect.
     NothingOr(&'static str),
     /// A single value. `null` counts as an empty text or list.
     One(Kind),

@@ -46,7 +46,7 @@ impl Pattern {
         Err(format!("the pattern cannot be used: {problem} (look-around, back references and `\\p` are not supported)"))
     }
 
-    /// Returns what is wrong with a pattern.
+    /// Returns the problem of a pattern.
     pub(crate) fn problem(pattern: &str) -> Option<String> {
         Self::new(pattern, "").err()
     }

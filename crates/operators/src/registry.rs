@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Definition {
     /// The name, with its underscore.
     pub name: &'static str,
-    /// What it takes.
+    /// The parameters.
     pub parameters: Parameters,
     /// Where it may be used.
     pub usage: Usage,
@@ -20,7 +20,7 @@ pub struct Definition {
     /// removed, as long as they are not changed.
     pub keeps_secrets: bool,
     pub(crate) function: Run,
-    /// What users read about it.
+    /// The documentation for users.
     #[cfg(feature = "reference")]
     pub docs: Docs,
 }
@@ -29,7 +29,7 @@ pub struct Definition {
 #[cfg(feature = "reference")]
 #[derive(Clone, Copy, Debug)]
 pub struct Docs {
-    /// What it returns, in one sentence.
+    /// The result, in one sentence.
     pub summary: &'static str,
     /// Arguments with their results, as JSON.
     pub examples: &'static [(&'static str, &'static str)],

@@ -1,6 +1,6 @@
 //! Operators of similar systems that are not supported, and what to use instead.
 
-/// Returns what to use instead of an operator that other systems have, if it is one of them.
+/// Returns the replacement of an operator of other systems, if it is one of them.
 pub fn instead_of(name: &str) -> Option<&'static str> {
     if let Some((_, instead)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
         return Some(instead);

@@ -215,7 +215,7 @@ fn a_program_can_add_operators() {
     check(json!({ "_shout": 1 }), "/_shout: expected a text, found a number");
     check(json!({ "a": { "_fail": 1 } }), "/a/_fail: not today");
     check(json!({ "_crash": [] }), "/_crash: the operator failed; the reason is in the server log");
-    // What it makes is charged, as what other operators make.
+    // The values that it makes are charged like those of other operators.
     check(json!({ "_array.length": { "_many": null } }), "10000");
     let often = json!({ "_array.map": [vec![0; 50], { "_function": { "__many": null } }] });
     let error = evaluate(&often, &scope).unwrap_err().to_string();

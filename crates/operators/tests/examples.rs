@@ -62,7 +62,7 @@ fn every_example_has_its_documented_result() {
 
 #[test]
 fn every_operator_has_a_summary_and_examples() {
-    // Those have a value in some places only.
+    // These operators have a value in some places only.
     let without_examples = ["_secret", "_args", "_function", "_number.EPSILON"];
     let mut names = BTreeSet::new();
     for definition in definitions() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wire::plan::Plan;
 
 /// Returns whether the model reads this state of the plan: in the result of its own call, or in a note.
-/// Whoever knows the revision has read it, because it is random.
+/// The revision is random, so only a message that shows the state contains it.
 pub(crate) fn is_known(revision: &str, messages: &[Arc<Message>]) -> bool {
     messages.iter().rev().any(|message| match &**message {
         Message::Tool(results) => {

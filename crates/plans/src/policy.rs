@@ -36,7 +36,7 @@ impl Policy for PlanFirst {
             if self.is_free(&asked) {
                 return Ruling::Allow;
             }
-            // What is stored was approved, or written by the user.
+            // A stored plan was approved, or written by the user.
             match store::current(&self.store, conversation(asked.scope)).await {
                 Ok(Some(known)) if known.plan.current().is_some() => Ruling::Allow,
                 Ok(_) => Ruling::Deny(PLAN_FIRST.to_owned()),

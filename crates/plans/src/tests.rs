@@ -145,7 +145,7 @@ fn input(todos: &[(&str, &str)]) -> Value {
     json!({ "todos": todos.iter().map(todo).collect::<Vec<_>>() })
 }
 
-/// What was read, one after the other. It must be the same on each database.
+/// Returns the common log. The logs of all databases must be the same.
 fn check(mut logs: Vec<Vec<String>>) -> String {
     logs.dedup();
     assert_eq!(logs.len(), 1, "{logs:#?}");
@@ -308,7 +308,7 @@ async fn new_steps_are_approved_before_tools_with_an_effect() {
             assert_eq!(ruling(&house, effect).await, r#"Deny("the user approves a plan "#, "{}", effect.name);
         }
         assert!(asks(&house, &[("one", "pending"), ("two", "pending")]).await);
-        // What cannot be stored is answered at once.
+        // An invalid plan is answered with an error, without a question.
         assert!(!asks(&house, &[("one", "pending"), ("one", "pending")]).await);
         house.write(&[("one", "pending"), ("two", "pending")]).await;
         assert_eq!(ruling(&house, &send).await, "Allow");

@@ -47,11 +47,11 @@ impl WriteTodos {
         Self { spec: ToolSpec { annotations, ..ToolSpec::new(WRITE_TODOS, DESCRIPTION, schema) }, store, approve }
     }
 
-    /// Returns whether the plan has a step that the stored plan does not have. What is stored was approved,
-    /// or written by the user.
+    /// Returns whether the plan has a step that the stored plan does not have. The stored steps were approved, or
+    /// written by the user.
     async fn has_new_steps(&self, input: &Value, scope: &RunScope) -> Result<bool, StoreError> {
         let Ok(Arguments { todos }) = read_arguments(input.clone()) else { return Ok(false) };
-        // What cannot be stored is answered with an error at once.
+        // An invalid plan is answered with an error, without a question.
         let Ok(todos) = checked_todos(todos) else { return Ok(false) };
         let known = store::current(&self.store, conversation(scope)).await?;
         let known = known.map(|known| known.plan.todos).unwrap_or_default();
@@ -96,8 +96,8 @@ impl Tool for WriteTodos {
     }
 }
 
-/// Returns what the model reads after a call. It names the revision, by which a later step knows that the
-/// model has read this state.
+/// Returns the result of a call for the model. It names the revision, by which a later step knows that the model has
+/// read this state.
 fn result(plan: &Plan) -> String {
     let (completed, count) = (plan.completed(), plan.todos.len());
     let next = match plan.current() {
@@ -112,7 +112,7 @@ pub(crate) fn conversation(scope: &RunScope) -> Conversation {
     Conversation { owner: scope.user_id.clone(), id: scope.conversation_id.clone() }
 }
 
-/// Returns what the model reads when the database fails. The cause is for the operator.
+/// Returns the message for the model when the database fails. The cause is for the operator.
 fn failed(error: StoreError) -> ToolError {
     tracing::error!(%error, "a plan could not be stored");
     ToolError::new("The plan cannot be stored right now.")

@@ -10,7 +10,7 @@ pub(crate) fn is_shown(error: &UserError) -> bool {
     matches!(error.code, ErrorCode::Invalid | ErrorCode::Conflict)
 }
 
-/// What a form of a prompt shows.
+/// The fields of the form of a prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PromptForm {
     pub(crate) name: String,
@@ -23,7 +23,7 @@ pub(crate) struct PromptForm {
 }
 
 impl PromptForm {
-    /// Reads what a form has sent; fields that it has not sent are empty.
+    /// Reads a submitted form; missing fields are empty.
     pub(crate) fn parse(sent: &[u8]) -> Self {
         let fields: Vec<(String, String)> = url::form_urlencoded::parse(sent).into_owned().collect();
         let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());

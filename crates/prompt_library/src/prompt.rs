@@ -24,7 +24,7 @@ pub(crate) enum Origin {
     Config,
 }
 
-/// What users write of a prompt.
+/// The contents of a prompt, as users write them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PromptContent {
     /// The name, behind the `/`.
@@ -33,7 +33,7 @@ pub(crate) struct PromptContent {
     pub(crate) text: String,
 }
 
-/// What is wrong about a prompt.
+/// The problem of a field of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     /// The field: `name`, `description`, `text` or `roles`.
@@ -67,7 +67,7 @@ impl PromptContent {
     }
 }
 
-/// Returns what tells names apart: upper and lower case do not matter.
+/// Returns the key by which names are compared, without regard to case.
 pub(crate) fn name_key(name: &str) -> String {
     name.to_lowercase()
 }

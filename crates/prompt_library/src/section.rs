@@ -36,7 +36,7 @@ pub(crate) struct SharedPrompt {
     /// The name, behind the `/`: letters, digits, hyphens and underscores.
     #[schemars(with = "Text")]
     pub(crate) name: String,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     #[serde(default)]
     #[schemars(with = "Text")]
     pub(crate) description: String,
@@ -50,7 +50,7 @@ pub(crate) struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Returns what it says.
+    /// Returns its contents.
     pub(crate) fn content(&self) -> PromptContent {
         PromptContent { name: self.name.clone(), description: self.description.clone(), text: self.text.clone() }
     }

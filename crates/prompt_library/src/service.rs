@@ -19,12 +19,12 @@ use wire::{ErrorCode, UserError};
 /// The most prompts that administrators share.
 pub(crate) const MAX_SHARED: u32 = 200;
 
-/// Returns what the config says about prompts; `None` if there are none.
+/// Returns the section of the config; `None` if there are no prompts.
 pub(crate) fn settings(context: &Context) -> Option<Prompts> {
     context.current.config().section::<Prompts>().cloned()
 }
 
-/// Returns what the config says about prompts.
+/// Returns the section of the config.
 ///
 /// # Errors
 /// 404 without the section `prompts`.
@@ -160,7 +160,7 @@ pub(crate) async fn shared_detail(context: &Context, id: &str) -> Result<PromptD
 /// Adds a shared prompt (without an id) or changes one, and returns its id.
 ///
 /// # Errors
-/// As [`save_own`].
+/// The errors of [`save_own`].
 pub(crate) async fn save_shared(
     context: &Context,
     admin: &Admin,
@@ -233,7 +233,7 @@ fn invalid(Problem { field, message }: Problem) -> UserError {
     UserError::invalid(format!("/{field}"), message)
 }
 
-/// Returns what the audit log says about a prompt of a user: nothing of its text.
+/// Returns the details of a user's prompt for the audit log, without its text.
 fn about(id: &str) -> Value {
     json!({ "promptId": id })
 }

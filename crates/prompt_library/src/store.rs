@@ -34,7 +34,7 @@ pub(crate) struct StoredPrompt {
     pub(crate) updated_at: i64,
 }
 
-/// What is stored.
+/// A new version of a prompt that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SavePrompt {
     pub(crate) owner: String,
@@ -49,7 +49,7 @@ pub(crate) struct SavePrompt {
     pub(crate) now: i64,
 }
 
-/// What became of it.
+/// The outcome of [`SavePrompt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SaveOutcome {
     /// There is a new version.
@@ -107,7 +107,7 @@ pub(crate) async fn list(store: &Store, owner: &str) -> Result<Vec<StoredPrompt>
 /// Returns the prompts of an owner by their names.
 ///
 /// # Errors
-/// As [`list`].
+/// The errors of [`list`].
 pub(crate) async fn list_whole(store: &Store, owner: &str) -> Result<Vec<StoredPrompt>, StoreError> {
     let list = sql::query(LIST_WHOLE).bind(owner);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
@@ -116,7 +116,7 @@ pub(crate) async fn list_whole(store: &Store, owner: &str) -> Result<Vec<StoredP
 /// Returns a prompt of an owner.
 ///
 /// # Errors
-/// As [`list`].
+/// The errors of [`list`].
 pub(crate) async fn find(store: &Store, owner: &str, id: &str) -> Result<Option<StoredPrompt>, StoreError> {
     let find = sql::query(FIND).bind(owner).bind(id);
     store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await

@@ -16,7 +16,7 @@ const MAX_VALUE: usize = 200;
 const OPENING: &str = "{{";
 const CLOSING: &str = "}}";
 
-/// What the user enters before a prompt is used.
+/// A variable, whose value the user enters before the prompt is used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PromptVariable")]
 pub(crate) struct Variable {

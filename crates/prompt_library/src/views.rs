@@ -18,7 +18,7 @@ pub(crate) struct PromptItem {
     pub(crate) id: String,
     /// The name, with which the composer lists it behind `/`.
     pub(crate) name: String,
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     pub(crate) description: String,
     /// Whose it is.
     pub(crate) origin: Origin,
@@ -55,13 +55,13 @@ pub(crate) struct PromptDetail {
     pub(crate) id: String,
     /// The name, with which the composer lists it behind `/`.
     pub(crate) name: String,
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     pub(crate) description: String,
     /// Whose it is.
     pub(crate) origin: Origin,
     /// The text as it was written.
     pub(crate) text: String,
-    /// What the user enters before it is used.
+    /// The variables, whose values the user enters before it is used.
     pub(crate) variables: Vec<Variable>,
     /// The text as pieces: with values in place of the variables, they are the message.
     pub(crate) parts: Vec<Part>,
@@ -80,7 +80,7 @@ pub(crate) struct PromptDetail {
 pub(crate) struct PromptBody {
     /// The name: up to 40 letters, digits, hyphens and underscores, in upper or lower case.
     pub(crate) name: String,
-    /// What it is for, in one line of up to 200 characters.
+    /// Its purpose, in one line of up to 200 characters.
     #[serde(default)]
     pub(crate) description: String,
     /// The text, with variables such as `{{topic}}`, `{{tone|friendly}}` and `{{length|short|long}}`.
@@ -96,7 +96,7 @@ pub(crate) struct PromptBody {
 pub(crate) struct SharedPromptBody {
     /// The name: up to 40 letters, digits, hyphens and underscores, in upper or lower case.
     pub(crate) name: String,
-    /// What it is for, in one line of up to 200 characters.
+    /// Its purpose, in one line of up to 200 characters.
     #[serde(default)]
     pub(crate) description: String,
     /// The text, with variables such as `{{topic}}`, `{{tone|friendly}}` and `{{length|short|long}}`.
@@ -121,7 +121,7 @@ pub(crate) struct PromptExport {
 pub(crate) struct ExportedPrompt {
     /// The name.
     pub(crate) name: String,
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     pub(crate) description: String,
     /// The text.
     pub(crate) text: String,

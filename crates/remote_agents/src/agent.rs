@@ -63,10 +63,9 @@ impl RemoteAgent {
         Ok(Discovery { tools, warnings: listing.warnings })
     }
 
-    /// Returns what the agent says about the user and the environment, for the model: JSON on one
-    /// line, at most 16 KiB, with `<` escaped so that it cannot close the block that contains it.
-    /// `None` if the agent says nothing or does not answer within 5 s, or if something of the user is missing that it
-    /// requires.
+    /// Returns the agent's information about the user and the environment, for the model: JSON on one line, at most 16
+    /// KiB, with `<` escaped so that it cannot close the block that contains it. `None` if the agent says nothing or
+    /// does not answer within 5 s, or if something of the user is missing that it requires.
     pub async fn resource(&self, scope: &RunScope) -> Option<String> {
         let credentials = self.client.users.credentials(scope).await?;
         let (path, body, behalf) = (["resource", ""], Some(json!({})), Requester::User(&credentials));

@@ -78,7 +78,7 @@ fn by_status(status: StatusCode) -> Option<String> {
     }
 }
 
-/// Returns what the server says about its error: one line of limited size, without secrets.
+/// Returns the server's message about its error: one line of limited size, without secrets.
 fn error_text(error: &Value, reply: &RemoteReply) -> Option<String> {
     let text = |value: &Value, max: usize| {
         // Secrets are removed before the value is written as JSON, which would escape their quotes,

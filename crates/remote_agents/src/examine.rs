@@ -45,7 +45,7 @@ pub struct ExaminedTool {
 pub struct Finding {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was checked, and what was found.
+    /// The check and its result.
     pub text: String,
 }
 

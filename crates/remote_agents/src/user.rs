@@ -1,4 +1,4 @@
-//! What requests carry of the user for whom they are made: a token, and what they have entered for variables.
+//! The credentials of the user in requests: a token, and the values that they have entered for variables.
 
 use crate::settings::UserToken;
 use ::settings::user_auth::{Service, UserVariables};
@@ -20,11 +20,11 @@ pub struct UserService {
 pub struct EnteredVariables {
     /// The variables.
     pub wanted: UserVariables,
-    /// What users have entered.
+    /// The values that users have entered.
     pub entered: ServiceTokens,
 }
 
-/// What a request carries of a user.
+/// The credentials of a user in a request.
 #[derive(Clone, Default)]
 pub(crate) struct UserCredentials {
     pub(crate) token: Option<Bearer>,
@@ -39,7 +39,7 @@ pub(crate) struct UserAccess {
 }
 
 impl UserAccess {
-    /// Returns what a request for the user of a run carries; `None` if something is missing.
+    /// Returns the credentials for a request of the user of a run; `None` if one is missing.
     pub(crate) async fn credentials(&self, scope: &RunScope) -> Option<UserCredentials> {
         let token = match &self.token {
             Some(UserToken::Service(user)) => Some(user.tokens.token(&user.service, scope).await.ok()?),
@@ -52,8 +52,8 @@ impl UserAccess {
         Some(UserCredentials { token, values })
     }
 
-    /// Returns what a call carries. If the user has to connect their account or to enter something first, they are asked
-    /// to, and the call waits for it.
+    /// Returns the credentials for a call. If the user has to connect their account or to enter something first, they
+    /// are asked to, and the call waits for it.
     ///
     /// # Errors
     /// Something is missing. The message is for the model.

@@ -1,5 +1,4 @@
-//! Estimates what the keywords of a subschema cost for an instance. Nested subschemas have costs of
-//! their own.
+//! Estimates the cost of the keywords of a subschema for an instance. Nested subschemas have costs of their own.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Regular expressions in schemas: what it costs to compile and to run them, and which are refused.
+//! Regular expressions in schemas: the cost of compiling and running them, and which are rejected.
 //!
 //! Both costs are derived from the pattern before it is compiled, since compiling itself is what
 //! must be bounded: a pattern of 20 bytes can become a program of megabytes.
@@ -46,7 +46,7 @@ pub(crate) fn engine() -> PatternOptions<jsonschema::Regex> {
     PatternOptions::regex().size_limit(MAX_COMPILED).dfa_size_limit(MAX_MATCHER)
 }
 
-/// What a pattern costs.
+/// The cost of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Analysis {
     /// The work of compiling it, in microseconds.

@@ -243,7 +243,7 @@ fn invalid_schema_is_reported_with_its_location() {
     check(json!({ "$ref": 5 }), ("/$ref", None));
 }
 
-/// Checks what the rewriting must preserve.
+/// Checks the invariants of the rewriting.
 #[test]
 fn rewriting_preserves_the_meaning() {
     let check = |schema: &Value, instance: Value, expected: &str| {

@@ -38,7 +38,7 @@ impl Projection {
         is_excluded || self.only.as_ref().is_some_and(|only| !only.iter().any(is_it))
     }
 
-    /// Removes what the client does not want.
+    /// Removes the attributes that the client does not want.
     pub(crate) fn apply(&self, resource: Value) -> Value {
         let Value::Object(mut resource) = resource else { return resource };
         resource.retain(|name, value| {

@@ -1,4 +1,4 @@
-//! Who calls: the directory, with one of its tokens.
+//! Authenticates the caller: a directory, with one of its tokens.
 
 use crate::PREFIX;
 use crate::error::ScimError;

@@ -1,4 +1,4 @@
-//! What this server supports of SCIM (RFC 7643, 5 to 7).
+//! The features of SCIM that this server supports (RFC 7643, 5 to 7).
 
 use crate::attributes::Projection;
 use crate::directory::Directory;

@@ -199,7 +199,7 @@ fn holds(test: TextTest, text: &str, wanted: &str) -> bool {
     }
 }
 
-/// Returns what an operator asks of a text, and whether the opposite is meant. Texts have no order here.
+/// Returns the condition of an operator on a text, and whether it is negated. Texts have no order here.
 fn test(operator: &CompareOp) -> Option<(TextTest, bool)> {
     Some(match operator {
         CompareOp::Eq => (TextTest::Is, false),

@@ -17,7 +17,7 @@ const STORED: [&str; 3] = ["displayName", "externalId", "members"];
 /// Attributes that clients send though they cannot be changed.
 const IGNORED: [&str; 3] = ["schemas", "id", "meta"];
 
-/// What a directory has sent about a group.
+/// The properties of a group in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentGroup {
     /// The name, and its normalized form.

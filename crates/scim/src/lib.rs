@@ -25,7 +25,7 @@ use std::sync::Arc;
 use web::ApiFormat;
 use web::openapi::{Access, ApiRouter, Tag};
 
-/// What all paths begin with.
+/// The prefix of all paths.
 const PREFIX: &str = "/scim/v2/";
 
 /// The capability.

@@ -11,7 +11,7 @@ const MAX_OPERATIONS: usize = 1_000;
 /// The longest path in bytes.
 const MAX_PATH: usize = 2_000;
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,

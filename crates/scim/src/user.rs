@@ -9,7 +9,7 @@ use store::{ScimProfile, ScimUser};
 /// The schema of users.
 pub(crate) const SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
 
-/// The attributes that are stored. Others are ignored: what nobody uses is not kept.
+/// The attributes that are stored. Others are ignored, since they have no use here.
 pub(crate) const STORED: [&str; 6] = ["userName", "externalId", "active", "displayName", "name", "emails"];
 /// The parts of `name`.
 pub(crate) const NAME_PARTS: [&str; 6] =
@@ -44,7 +44,7 @@ const MAX_TEXT: usize = 255;
 /// The most e-mail addresses.
 const MAX_EMAILS: usize = 20;
 
-/// What a directory has sent about a user.
+/// The properties of a user in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SentUser {
     pub(crate) profile: ScimProfile,
@@ -173,7 +173,7 @@ fn emails(value: &Value) -> Result<Vec<Value>, ScimError> {
     Ok(emails)
 }
 
-/// Returns what a directory may change of a user, in the form in which it is sent.
+/// Returns the properties of a user that a directory may change, in the form in which they are sent.
 pub(crate) fn document(user: &ScimUser) -> Map<String, Value> {
     let mut document = user.profile.attributes.clone();
     document.insert("userName".to_owned(), user.profile.user_name.clone().into());

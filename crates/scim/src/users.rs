@@ -236,7 +236,7 @@ async fn update(scim: &Scim, before: &ScimUser, sent: SentUser) -> Result<(), Sc
     Ok(())
 }
 
-/// Returns what the audit log says about a change: names and ids, and of other attributes only which they are.
+/// Returns the details of a change for the audit log: names and ids, and the names of other attributes.
 fn about_change(before: &ScimUser, sent: &SentUser, name: Option<&str>) -> Value {
     let (old, new) = (&before.profile, &sent.profile);
     let mut about = json!({ "userId": before.id });

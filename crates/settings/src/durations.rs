@@ -18,7 +18,7 @@ pub trait DurationValue: Sized {
     /// Writes the number.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The errors of the serializer.
     fn write<S: Serializer>(&self, serializer: S, to_number: fn(Duration) -> u64) -> Result<S::Ok, S::Error>;
 }
 
@@ -73,7 +73,7 @@ macro_rules! unit {
             /// Writes the number.
             ///
             /// # Errors
-            /// Those of the serializer.
+            /// The errors of the serializer.
             pub fn serialize<T: DurationValue, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
                 let to_number: fn(Duration) -> u64 = $to_number;
                 value.write(serializer, to_number)

@@ -18,7 +18,7 @@ pub enum McpTransport {
     Sse(HttpServerSettings),
 }
 
-/// What is used of a server beside its tools.
+/// The features of a server that are used beside its tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpFeatures {
     /// Whether the server may ask the user while one of its tools runs.

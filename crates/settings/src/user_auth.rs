@@ -81,7 +81,7 @@ pub struct ExchangeAuth {
     pub provider: Option<String>,
 }
 
-/// What a provider of OpenID Connect has issued to a user who has signed in there.
+/// The tokens that a provider of OpenID Connect has issued to a user who has signed in there.
 #[derive(Clone)]
 pub struct SignInTokens {
     /// The id of the provider in the config.
@@ -109,7 +109,7 @@ pub struct UserVariable {
     pub key: String,
     /// The name that users see.
     pub name: String,
-    /// What users should enter; may be empty.
+    /// The description of the value for users; may be empty.
     pub description: String,
     /// Whether the tools can be called only with it.
     pub is_required: bool,

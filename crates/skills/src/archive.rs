@@ -1,5 +1,5 @@
-//! Unpacks the archive of a skill, in memory and within bounds. Whatever it contains, nothing is written to a
-//! disk, and names of entries are only compared and stored.
+//! Unpacks the archive of a skill, in memory and within bounds. No entry is written to a disk, and names of entries are
+//! only compared and stored.
 
 use crate::folder::{MAX_FILE, MAX_FILES, SKILL_FILES};
 use crate::path::SkillPath;
@@ -42,7 +42,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<UnpackedArchive, String> {
     if archive.len() > MAX_ENTRIES {
         return Err(format!("The archive has more than {MAX_ENTRIES} entries."));
     }
-    // Of two entries with one path, the last one would be installed, and other programs may show the first.
+    // If two entries have the same path, the last one would be installed, and other programs may show the first.
     if archive.has_duplicate_names() {
         return Err("The archive has two entries with the same path.".to_owned());
     }

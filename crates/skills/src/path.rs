@@ -15,7 +15,7 @@ impl SkillPath {
     /// Parses a path as a model or an archive writes it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the path.
     pub(crate) fn parse(written: &str) -> Result<Self, &'static str> {
         if written.is_empty() || written.len() > MAX_PATH {
             return Err("a path has 1 to 300 bytes");

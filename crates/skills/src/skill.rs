@@ -80,7 +80,7 @@ fn is_usable(name: &str) -> bool {
     !name.is_empty() && name.chars().count() <= MAX_NAME && name.chars().all(is_safe)
 }
 
-/// Returns what is wrong with a name by the specification.
+/// Returns the problem of a name by the specification.
 pub(crate) fn name_problem(name: &str) -> Option<&'static str> {
     let is_allowed = |char: char| char == '-' || (char.is_alphanumeric() && !char.is_uppercase());
     if name.is_empty() || name.chars().count() > MAX_NAME {

@@ -115,7 +115,7 @@ pub(crate) async fn switched_off(store: &Store) -> Result<Vec<String>, StoreErro
     store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await
 }
 
-/// Switches a skill of a folder off or on, with the audit entry. What is so already stays so.
+/// Switches a skill of a folder off or on, with the audit entry. A skill that is in this state already is not changed.
 pub(crate) async fn switch(
     store: &Store,
     name: String,

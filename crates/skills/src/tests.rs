@@ -1,5 +1,4 @@
-//! Skills of a folder: how the config names them, what the model reads and is told, and which tools it may
-//! call.
+//! Skills of a folder: how the config names them, what the model reads, and which tools it may call.
 
 use crate::catalog::{Catalog, CatalogSkill};
 use crate::content;

@@ -30,10 +30,10 @@ impl KillTest {
         self.run_after(async |_| {}, whole, check).await;
     }
 
-    /// As [`KillTest::run`], with databases that `prepare` has written first.
+    /// Like [`KillTest::run`], with databases that `prepare` has written first.
     ///
     /// # Panics
-    /// As [`KillTest::run`].
+    /// Like [`KillTest::run`].
     pub async fn run_after(&self, prepare: impl AsyncFn(&str), whole: usize, check: impl AsyncFn(&str) -> usize) {
         let folder = tempfile::tempdir().unwrap();
         let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());

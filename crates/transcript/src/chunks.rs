@@ -76,7 +76,7 @@ pub fn spent(spent: &TurnUsage) -> Chunk {
     Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
 }
 
-/// Builds the part with what the server told the model after a step.
+/// Builds the part with the server's note to the model after a step.
 pub fn prompt_note(text: &str) -> DataChunk {
     DataChunk { kind: PROMPT_NOTE.to_owned(), id: None, data: json!({ "text": text }), transient: None }
 }

@@ -1,7 +1,6 @@
-//! What a model reads of a long conversation: the summaries and cleared results that are stored in
-//! the messages of the branch. They are in the message whose run made them. So they are the same
-//! after a reload and on another server, and a branch that leaves the conversation before that message
-//! has none of them.
+//! The context of a model in a long conversation: the summaries and cleared results that are stored in the messages of
+//! the branch. They are in the message whose run made them. So they are the same after a reload and on another server,
+//! and a branch that leaves the conversation before that message has none of them.
 
 use agent::{ContextInput, ContextSize, ContextSummary, MeasuredSize, PageContext, Projection, TurnBoundary};
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ const FIRST_REST: i64 = 60_000;
 /// The longest time without an attempt, in milliseconds.
 const LONGEST_REST: i64 = 3_600_000;
 
-/// What the branch says about its context.
+/// The context data that is stored in the branch.
 struct StoredContext {
     summary: Option<SummaryData>,
     cleared_through: Option<String>,
@@ -74,7 +73,7 @@ impl StoredContext {
 pub struct CoveredContext<'a> {
     /// The id of the newest of them.
     pub through: &'a str,
-    /// Those of them that say which results are cleared or shortened, oldest first.
+    /// The messages among them that say which results are cleared or shortened, oldest first.
     pub cleared: &'a [UiMessage],
 }
 
@@ -133,7 +132,7 @@ pub fn measured<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) ->
     })
 }
 
-/// Returns what the model was last told about the user's page.
+/// Returns the last information for the model about the user's page.
 fn newest_page<'a>(messages: impl DoubleEndedIterator<Item = &'a UiMessage>) -> Option<&'a str> {
     messages.rev().filter(|message| message.role == Role::Assistant).find_map(|message| {
         message.parts.iter().rev().find_map(|part| match part {

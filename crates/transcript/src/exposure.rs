@@ -74,7 +74,7 @@ pub fn mark_imported(message: &mut UiMessage, has_results: bool) {
     mark(message, &Exposure { private: has_results.then(|| FILE.to_owned()), untrusted: Some(FILE.to_owned()) });
 }
 
-/// Returns whether a message has more than what a model writes, such as results of tools.
+/// Returns whether a message has more than text of a model, such as results of tools.
 pub fn has_results(message: &UiMessage) -> bool {
     message.parts.iter().any(|part| !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::StepStart))
         && message.role == Role::Assistant
@@ -85,12 +85,12 @@ pub fn mark_preset(message: &mut UiMessage) {
     mark(message, &preset());
 }
 
-/// Returns what is read in messages that a client brought.
+/// Returns the kinds of data in messages that a client brought.
 pub fn preset() -> Exposure {
     Exposure { private: Some(PRESET.to_owned()), untrusted: Some(PRESET.to_owned()) }
 }
 
-/// Marks a message with what the model reads in it.
+/// Marks a message with the kinds of data that the model reads in it.
 pub fn mark(message: &mut UiMessage, exposure: &Exposure) {
     message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(exposure) }));
 }

@@ -202,7 +202,7 @@ pub fn remove_usage(message: &mut UiMessage) {
 /// Records results that come with a new message of the user, which ends the turn of the calls.
 ///
 /// # Errors
-/// Those of [`record_answers`].
+/// The errors of [`record_answers`].
 pub fn record_results(message: &mut UiMessage, results: &[Answer], now: i64) -> Result<(), UserError> {
     record_answers(message, results, now)?;
     remove_usage(message);

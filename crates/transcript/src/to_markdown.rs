@@ -1,4 +1,4 @@
-//! What a reader sees of a conversation, as Markdown.
+//! Renders a conversation as Markdown, with the parts that readers see.
 
 use serde_json::Value;
 use std::fmt::Write;

@@ -48,7 +48,7 @@ pub fn to_prompt_after<'a>(
     while let Some(message) = messages.next() {
         let next_is_compaction = messages.peek().is_some_and(|next| context::is_compaction(next));
         match message.role {
-            // What the user demands of the server, and its answer, are nothing to the model.
+            // The user's requests for a summary, and the answers to them, are not part of the prompt.
             _ if context::is_compaction(message) => {}
             Role::User if next_is_compaction => {}
             // Instructions come from the config; a stored system message could only come from a
@@ -162,7 +162,7 @@ fn leading_page_context(message: &UiMessage) -> Option<&UiPart> {
     matches!(first, UiPart::Data(data) if data.kind == PAGE_CONTEXT).then_some(first)
 }
 
-/// Returns what the server told the model after a step.
+/// Returns the server's note to the model after a step.
 fn note(part: &UiPart) -> Option<UserPart> {
     match part {
         UiPart::Data(data) if [PROMPT_NOTE, PAGE_CONTEXT].contains(&data.kind.as_str()) => {
@@ -175,8 +175,8 @@ fn note(part: &UiPart) -> Option<UserPart> {
     }
 }
 
-/// Returns what the model reads of the end of a workflow's run. `<` is escaped in the data, so that
-/// nothing in them can end the element.
+/// Returns the text for the model about the end of a workflow's run. `<` is escaped in the data, so that nothing in
+/// them can end the element.
 fn workflow_result(data: &Value) -> String {
     let data = data.to_string().replace('<', "\\u003c");
     format!(
@@ -235,8 +235,8 @@ fn call_metadata(tool: &ToolPart) -> Option<&ProviderMetadata> {
     tool.call_provider_metadata.as_ref().or_else(|| tool.result_provider_metadata.as_ref().filter(|_| failed))
 }
 
-/// Tells the model that nobody knows whether the result of a call is true, which a client brought
-/// with earlier messages or in an imported file.
+/// Tells the model that it is unknown whether the result of a call is true, which a client brought with earlier
+/// messages or in an imported file.
 fn unverified(output: ToolOutput) -> ToolOutput {
     let result = match output {
         ToolOutput::Json(value) => value,

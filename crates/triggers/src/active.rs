@@ -47,7 +47,7 @@ pub(crate) enum Source {
 }
 
 impl ActiveTrigger {
-    /// Returns what it waits for, as a text that changes when the config changes it.
+    /// Returns a text that changes when the config changes the condition of the trigger.
     pub(crate) fn subject(&self) -> String {
         match &self.trigger.kind {
             TriggerKind::Cron(cron) => format!("cron {} {}", cron.cron.0, cron.time_zone()),

@@ -27,7 +27,7 @@ pub(crate) struct Triggers {
     pub(crate) store: Store,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) active: ActiveTriggers,
-    /// What tells people of triggers that are paused because of failures.
+    /// Notifies people of triggers that are paused because of failures.
     pub(crate) waiting: Waiting,
     pub(crate) clock: Clock,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Incoming {
     pub(crate) causes: Vec<String>,
 }
 
-/// What an administrator does.
+/// A test or a repeated delivery by an administrator.
 #[derive(Clone, Debug)]
 pub(crate) struct ByAdministrator {
     /// The audit entry, which is stored with the delivery.

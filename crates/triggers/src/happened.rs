@@ -24,7 +24,7 @@ const MAX_CHAIN: usize = 4;
 /// Starts the runs of events that have happened since the last look.
 ///
 /// # Errors
-/// The database failed. What has happened is found again.
+/// The database failed. The events are found again.
 pub(crate) async fn look(triggers: &Triggers) -> Result<(), StoreError> {
     for trigger in triggers.active.all().iter() {
         if let Source::Stored(kind) = trigger.source {
@@ -47,7 +47,7 @@ async fn look_for(triggers: &Triggers, trigger: &Arc<ActiveTrigger>, kind: Event
         let next = events.last().filter(|_| events.len() >= PAGE as usize).map(|last| (last.at, last.key.clone()));
         match deliver_new(triggers, trigger, events).await? {
             Some(count) => has_new |= count > 0,
-            // What follows is found again, too.
+            // The later events are found again, too.
             None => return Ok(()),
         }
         until = next.as_ref().map_or(now, |(at, _)| *at);

@@ -39,7 +39,7 @@ impl Ticker {
     /// Starts the runs of all ticks that are due.
     ///
     /// # Errors
-    /// The database failed. What is due stays due.
+    /// The database failed. Due triggers stay due.
     pub(crate) async fn look(&self) -> Result<(), StoreError> {
         let active = self.triggers.active.all();
         self.plans.lock().retain(|key, _| active.iter().any(|trigger| trigger.key == *key));

@@ -1,4 +1,4 @@
-//! The tables. Every function takes the user, and returns and changes only what is theirs.
+//! The tables. Every function takes the user, and returns and changes only their row.
 
 use ::store::sql::{self, Db};
 use ::store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};

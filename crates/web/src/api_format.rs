@@ -7,7 +7,7 @@ use wire::UserError;
 /// gates, such as a wrong key or a rate limit.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiFormat {
-    /// What the paths begin with, for example `/v1/`. Without a slash at the end, it is the only path.
+    /// The prefix of the paths, for example `/v1/`. Without a slash at the end, it is the only path.
     pub prefix: &'static str,
     /// Writes an error.
     pub error: fn(UserError) -> Response,

@@ -63,7 +63,7 @@ pub fn busy() -> UserError {
 /// `most_of_visitors` as well, and with at most as many values as take 64 MiB in memory.
 ///
 /// # Errors
-/// Those of [`read_body`] and [`offloaded`], [`ErrorCode::Malformed`] for another type of content, and
+/// The errors of [`read_body`] and [`offloaded`], [`ErrorCode::Malformed`] for another type of content, and
 /// [`ErrorCode::TooLarge`] for too many values.
 pub async fn read_json_body(request: Request, most: usize, most_of_visitors: usize) -> Result<Bytes, UserError> {
     let is_json = |kind: &str| kind.trim_start().to_ascii_lowercase().starts_with("application/json");

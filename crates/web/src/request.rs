@@ -1,4 +1,4 @@
-//! What the server's gates tell the routes about a request.
+//! The facts about a request that the server's middleware passes to the routes.
 
 use crate::error::HttpError;
 use crate::redirect::{SIGN_IN_PATH, see_other};

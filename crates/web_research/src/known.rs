@@ -2,9 +2,9 @@
 //! search results, and those that the user has approved. A model that has read instructions on a page
 //! could otherwise put private data into a URL of its own.
 //!
-//! What was found is stored with the conversation before the model reads it, so it holds for all
-//! later turns, on every server, and for sub-agents, which have the conversation of their caller.
-//! Outside of conversations it is kept in memory, by run.
+//! The known URLs are stored with the conversation before the model reads them, so they hold for all later turns, on
+//! every server, and for sub-agents, which have the conversation of their caller. Outside of conversations they are
+//! kept in memory, by run.
 
 use crate::urls::{self, MAX_URL};
 use ::store::sql;

@@ -12,7 +12,7 @@ const SENTENCE_ENDS: [char; 7] = ['.', ',', ';', ':', '!', '?', '*'];
 /// Parses a URL that may be fetched, without its fragment.
 ///
 /// # Errors
-/// What is wrong with it, for the model.
+/// The problem of the URL, for the model.
 pub(crate) fn parse(text: &str) -> Result<Url, &'static str> {
     if text.len() > MAX_URL {
         return Err("The URL is too long.");

@@ -58,7 +58,7 @@ fn github_example_is_accepted() {
 }
 
 #[test]
-fn ids_are_what_is_signed() {
+fn ids_are_taken_from_signed_data() {
     let check = |scheme: Scheme, body: &str, expected: Option<&str>| {
         let verified = verify(scheme, &signed(scheme, secret(scheme), body.as_bytes()), body.as_bytes(), NOW).unwrap();
         assert_eq!(verified.id.as_deref(), expected, "{scheme:?} {body}");

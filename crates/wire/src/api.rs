@@ -41,13 +41,12 @@ pub struct SendRequest {
     /// The states of the composer's switches (`true` or `false`), by key.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub switches: Map<String, Value>,
-    /// What the user has chosen for the answer.
+    /// The user's choices for the answer.
     #[serde(default)]
     pub options: RunOptions,
 }
 
-/// What a user chooses for an answer, where the agent allows a choice. What is absent is as the agent's
-/// config says.
+/// The user's choices for an answer, where the agent allows them. The agent's config determines the absent ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunOptions {

@@ -33,7 +33,7 @@ pub struct FormField {
     pub keys: Vec<String>,
     /// The label; empty if the field is the whole value.
     pub label: String,
-    /// What the schema says about the field; may be empty.
+    /// The description of the field in the schema; may be empty.
     pub hint: String,
     /// The title of the nested object that the value belongs to; empty for others.
     pub group: String,
@@ -43,7 +43,7 @@ pub struct FormField {
     pub control: Control,
     /// Whether a value is required.
     pub required: bool,
-    /// What the field holds before the user has changed it, as [`Form::values`] reads it.
+    /// The initial text of the field, as [`Form::values`] reads it.
     pub initial: String,
     bounds: Bounds,
 }

@@ -1,5 +1,5 @@
-//! Makes hidden characters visible: what is shown must be what will run, and a name must not look
-//! like another one.
+//! Makes hidden characters visible: the shown arguments must be those that will run, and a name must not look like
+//! another one.
 //!
 //! A text is split into parts that are shown as they are, and runs of hidden characters, which are
 //! shown as their code points (`U+202E`). Which characters count as hidden depends on the [`TextKind`] of
@@ -251,7 +251,7 @@ pub fn code_points(hidden: &str) -> String {
     points.into_iter().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// Escapes what a value shows as hidden in JSON; it parses to the same value.
+/// Escapes the hidden characters of values in JSON; the result parses to the same value.
 pub fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for run in text_runs(json, TextKind::Value) {

@@ -29,7 +29,7 @@ pub struct Plan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
-    /// What is to be done, in 1 to 500 characters. No two steps have the same text.
+    /// The text of the step, in 1 to 500 characters. No two steps have the same text.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 500)))]
     pub content: String,
     /// How far it is.

@@ -82,7 +82,7 @@ impl Question {
     /// Returns the answer as the tool's output: `{option?, text?, fields?: {key: value}}`.
     ///
     /// # Errors
-    /// A message for the user about what is missing or invalid.
+    /// A message for the user about missing or invalid values.
     pub fn answer(&self, draft: &AnswerDraft) -> Result<Value, String> {
         let mut answer = Map::new();
         if let Some(option) = draft.option.and_then(|at| self.options.get(at)) {

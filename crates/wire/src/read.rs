@@ -1,7 +1,7 @@
-//! JSON deserialization with little code, for what the browser reads on most pages. A type with
-//! serde's derive adds some kilobytes to the download (8 KB for [`crate::Chunk`]); here a field
-//! costs one call. Every type is read from a [`Value`], so that there is a single JSON
-//! deserializer. Messages are read with serde's derive, see `message/read.rs`.
+//! JSON deserialization with little code, for types that the browser reads on most pages. A type with serde's derive
+//! adds some kilobytes to the download (8 KB for [`crate::Chunk`]); here a field costs one call. Every type is read
+//! from a [`Value`], so that there is a single JSON deserializer. Messages are read with serde's derive, see
+//! `message/read.rs`.
 
 mod from_value;
 

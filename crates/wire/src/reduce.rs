@@ -29,10 +29,10 @@ struct Input {
     changed: bool,
 }
 
-/// What a chunk changed in the message, for rendering.
+/// The change that a chunk made to the message, for rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkEffect {
-    /// Nothing in the message.
+    /// No change of the message.
     None,
     /// The part at this index.
     Part(usize),

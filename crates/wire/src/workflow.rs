@@ -20,7 +20,7 @@ pub struct WorkflowItem {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
     /// The JSON Schema of its input.
     pub input: Option<Value>,
@@ -145,7 +145,7 @@ read_struct!(RunProgress {
     is_awaited: "isAwaited" or default,
 });
 
-/// A page of a user's runs, newest first, and what they may start.
+/// A page of a user's runs, newest first, and the workflows that they may start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunList {
@@ -297,7 +297,7 @@ impl StepState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunChange {
-    /// What happens.
+    /// The action.
     pub action: RunAction,
     /// The path of the step that it is about. For [`RunAction::Retry`]: the step from which the run
     /// goes on; without it the steps that have failed run again.
@@ -306,7 +306,7 @@ pub struct RunChange {
 
 read_struct!(RunChange { action: "action", path: "path" });
 
-/// What happens to a run.
+/// An action on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RunAction {

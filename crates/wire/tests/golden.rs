@@ -1,4 +1,4 @@
-//! Compares with what the AI SDK does with the same input. The cases are those of `tests/golden`, which
+//! Compares with the results of the AI SDK for the same input. The cases are those of `tests/golden`, which
 //! `generate.mjs` has written there, or of another folder of this form, which the variable `GOLDEN` names.
 
 use serde_json::value::RawValue;

@@ -161,8 +161,8 @@ proptest! {
     }
 }
 
-/// Reduces a message to what a replay preserves: the same texts, calls, states and results, in the
-/// same order.
+/// Reduces a message to the parts that a replay preserves: the same texts, calls, states and results, in the same
+/// order.
 fn essence(message: &UiMessage) -> Vec<Value> {
     let essence = |part: &UiPart| match part {
         UiPart::Text(text) => json!(["text", text.text, text.state]),

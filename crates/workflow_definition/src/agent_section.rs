@@ -38,10 +38,10 @@ pub struct WorkflowTool {
     /// Lets the user approve each start.
     #[serde(default)]
     pub confirm: Option<ConfirmForm>,
-    /// What happens when the run has ended. Default: `tell`.
+    /// The action when the run has ended. Default: `tell`.
     #[serde(default)]
     pub when_done: WhenDone,
-    /// What a run does with data.
+    /// The annotations of a run, which say what it does with data.
     #[serde(flatten)]
     pub annotations: DeclaredAnnotations,
 }
@@ -56,7 +56,7 @@ pub enum ConfirmForm {
     Terms(Confirm),
 }
 
-/// What happens when the run has ended.
+/// The action when the run has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WhenDone {

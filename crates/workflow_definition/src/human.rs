@@ -12,12 +12,12 @@ use settings::Text;
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct HumanStep {
-    /// What the person does. Default: `approve`.
+    /// The kind of decision. Default: `approve`.
     #[serde(default)]
     pub ask: Ask,
     /// The question. Operators and `$.` paths are allowed.
     pub title: Value,
-    /// What the person should know. Operators and `$.` paths are allowed.
+    /// The facts for the decision. Operators and `$.` paths are allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// The roles whose users may answer.
@@ -45,12 +45,12 @@ pub struct HumanStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
     pub reminders: Option<u32>,
-    /// What happens when nobody has answered in time. Default: the step fails.
+    /// The action when the question has expired without an answer. Default: the step fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_lapse: Option<OnLapse>,
 }
 
-/// What a person does.
+/// The kind of decision that a person makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Ask {
@@ -74,7 +74,7 @@ impl Ask {
     }
 }
 
-/// What happens when nobody has answered in time: one of the keys is set.
+/// The action when a question has expired without an answer: one of the keys is set.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnLapse {

@@ -53,7 +53,7 @@ impl<'t> ValuePath<'t> {
         Ok(Self { root, keys: leading_keys(rest), query, is_singular })
     }
 
-    /// Returns what the path selects: one value or `null`, or a list if it may select several.
+    /// Returns the selection of the path: one value or `null`, or a list if it may select several.
     pub fn query(&self, value: &Value) -> Value {
         let Some(query) = &self.query else { return value.clone() };
         let found = query.query(value);

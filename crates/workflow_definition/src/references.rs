@@ -1,4 +1,4 @@
-//! What a value refers to.
+//! The references in a value.
 
 use crate::path::{ValuePath, is_path};
 use operators::{ExpressionLanguage, name_outside_functions, operator};
@@ -16,10 +16,10 @@ pub enum Place {
     Index(usize),
 }
 
-/// What a part of a value refers to.
+/// A reference in a part of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference<'v> {
-    /// What it refers to.
+    /// The target.
     pub target: Target<'v>,
     /// The keys that it reads of that, each within the one before, as far as they are written out.
     pub keys: Vec<&'v str>,
@@ -27,7 +27,7 @@ pub struct Reference<'v> {
     pub place: Vec<Place>,
 }
 
-/// What a part of a value may refer to.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'v> {
     /// The result of the step with this id.
@@ -111,7 +111,7 @@ fn path_target(root: &str) -> Target<'_> {
     }
 }
 
-/// Returns what an operator refers to, and the keys that it reads of that.
+/// Returns the target of an operator, and the keys that it reads of it.
 fn operator_target<'v>(name: &str, argument: &'v Value) -> Option<(Target<'v>, Vec<&'v str>)> {
     if let Some(language) = ExpressionLanguage::from_operator(name) {
         return Some((Target::Source(language, argument.as_str()?), Vec::new()));

@@ -14,7 +14,7 @@ use wire::invoke::AgentTier;
 pub struct Step {
     /// The id, unique in the workflow. Later steps read the output with `_step: ID` or `$.ID`.
     pub id: Id,
-    /// What the step does.
+    /// The type of the step, with its keys.
     #[serde(flatten)]
     pub kind: StepKind,
     /// How often the step is tried. Default: once. For agents, endpoints and child workflows.
@@ -38,7 +38,7 @@ pub struct Step {
     pub idempotent: Option<bool>,
 }
 
-/// What a step does.
+/// The type of a step, with its keys.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 #[schemars(extend("x-names" = "type of step"))]

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use settings::{Id, Quota, QuotaPeriod, Text};
 
-/// What starts runs of a workflow by itself.
+/// A trigger, which starts runs of a workflow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trigger {
     /// The id, unique in the workflow.
     pub id: Id,
-    /// What it waits for.
+    /// The type of the trigger, with its keys.
     #[serde(flatten)]
     pub kind: TriggerKind,
     /// The condition under which it starts a run. Operators are allowed; `_event` reads what has
@@ -35,7 +35,7 @@ impl Trigger {
         roles.flatten().map(|role| role.0.clone()).collect()
     }
 
-    /// Returns what the runs of the trigger may use together.
+    /// Returns the quota of the runs of the trigger together.
     pub fn quota(&self) -> Option<Quota> {
         let TriggerQuota { period, messages, tokens, cost_usd } = self.run_as.as_ref()?.quota?;
         Some(Quota { messages, tokens, cost_usd, ..Quota::per(period) })
@@ -51,13 +51,13 @@ pub struct TriggerRights {
     /// workflow says it for all its runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roles: Option<Vec<Text>>,
-    /// What all runs of this trigger may use together in a period, beside the quotas of the roles. When it is used
-    /// up, the steps that ask agents wait.
+    /// The quota of all runs of this trigger together in a period, beside the quotas of the roles. When it is used up,
+    /// the steps that ask agents wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<TriggerQuota>,
 }
 
-/// What the runs of a trigger may use together. At least one bound is set.
+/// The quota of the runs of a trigger together. At least one bound is set.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TriggerQuota {
@@ -75,7 +75,7 @@ pub struct TriggerQuota {
     pub cost_usd: Option<f64>,
 }
 
-/// What a trigger waits for.
+/// The type of a trigger, with its keys.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 #[schemars(extend("x-names" = "type of trigger"))]
@@ -98,7 +98,7 @@ pub struct CronTrigger {
     /// The time zone, as a name of the IANA database. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<Text>,
-    /// What happens with times at which no server was running. Default: `once`.
+    /// The handling of times at which no server was running. Default: `once`.
     #[serde(default)]
     pub missed: MissedTicks,
 }

@@ -33,7 +33,7 @@ pub struct Workflow {
     /// The title that people see. Default: the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
-    /// What the workflow is for.
+    /// The description for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of the input. Without it, every JSON object is accepted.
@@ -45,7 +45,7 @@ pub struct Workflow {
     /// With which rights the steps run. Default: with those that the user has when the run starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_as: Option<RunAs>,
-    /// What starts runs by itself. A run can also be started by hand.
+    /// The triggers, which start runs. A run can also be started by hand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Trigger>,
     /// The tier of the agent steps that name none. Default: the bytes of `batch`, and the time of

@@ -5,7 +5,7 @@ use crate::outline::{ListRole, OutlineStep};
 use crate::states::{RunRecords, States, has_started};
 use wire::workflow::{Picture, PictureEdge, PictureNode, StepState};
 
-/// The most steps of a picture. Nobody finds anything in a larger one.
+/// The most steps of a picture. A larger one is not readable.
 pub const MAX_STEPS: usize = 400;
 /// The longest text about a step in characters.
 const MAX_ABOUT: usize = 40;

@@ -24,7 +24,7 @@ const MARGIN: u32 = 8;
 pub(crate) struct Item {
     /// The steps of a loop; empty for other steps.
     pub(crate) body: Vec<Self>,
-    /// What stands side by side below it; empty for most steps.
+    /// The branches side by side below it; empty for most steps.
     pub(crate) branches: Vec<Branch>,
     /// Whether the run ends with it.
     pub(crate) is_end: bool,
@@ -252,7 +252,7 @@ mod tests {
 0- M240 100V152M240 152C240 172 140 172 140 192
 0-2 M140 192V232",
         );
-        // Nothing follows: the branches do not meet, and an empty one is not drawn.
+        // Without a next step the branches do not meet, and an empty one is not drawn.
         check(&[choice], "280x160 [(52, 8), (8, 100)]\n0-1 M140 60C140 80 96 80 96 100 then 96,90");
     }
 

@@ -7,8 +7,7 @@ pub struct OutlineStep {
     pub id: String,
     /// The type, such as `agent`.
     pub kind: String,
-    /// What the step is about in a few words, such as the agent; may be empty. A picture shows the first
-    /// 40 characters.
+    /// A few words on the step, such as the name of the agent; may be empty. A picture shows the first 40 characters.
     pub about: String,
     /// The lists of steps in it, in the order of the definition.
     pub lists: Vec<OutlineList>,
@@ -32,11 +31,11 @@ pub struct OutlineList {
     pub label: String,
     /// The steps. If there are none, the run goes on after the step that has the list.
     pub steps: Vec<OutlineStep>,
-    /// What the list is to the step.
+    /// The role of the list in the step.
     pub role: ListRole,
 }
 
-/// What a list of steps is to the step that it is in.
+/// The role of a list of steps in the step that contains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListRole {
     /// A branch. Branches stand side by side below the step.

@@ -5,7 +5,7 @@ use crate::outline::{ListRole, OutlineStep, StepEnd};
 use std::collections::HashMap;
 use wire::workflow::StepState;
 
-/// What is stored of a run: how it ended, and the records of its steps.
+/// The stored state of a run: how it ended, and the records of its steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunRecords<'r> {
     /// Whether it has ended.
@@ -18,7 +18,7 @@ pub struct RunRecords<'r> {
     pub records: Vec<Record<'r>>,
 }
 
-/// What is known of a step that has started. A step in a loop has a record for each iteration.
+/// The stored state of a step that has started. A step in a loop has a record for each iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'r> {
     /// The id of the step.
@@ -67,7 +67,7 @@ impl<'r> States<'r> {
     /// have ended.
     pub(crate) fn record(&self, id: &str) -> (Option<String>, Option<String>) {
         let Some(records) = self.records.get(id) else { return (None, None) };
-        // Of several, the last one.
+        // `max_by_key` returns the last one of several records with the same state.
         let shown = records.iter().max_by_key(|record| record.state);
         let ended = records.iter().filter(|record| record.has_ended).count();
         (shown.map(|record| record.path.to_owned()), Some(format!("{ended}/{}", records.len())))

@@ -81,7 +81,7 @@ fn states_follow_from_the_records() {
     check(&[], None, "");
     check(&["extract running"], None, "extract running");
     check(&["extract done", "approval/ask waiting"], None, "extract done, approval waiting, ask waiting");
-    // Below the limit nobody is asked.
+    // Below the limit no approval is needed.
     check(
         &["extract done", "each[0]/line done", "each[1]/line running"],
         None,

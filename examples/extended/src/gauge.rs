@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Gauge {
-    /// What is measured.
+    /// The label, which names the measured quantity.
     label: String,
     /// The current value.
     value: f64,

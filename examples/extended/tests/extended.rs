@@ -106,7 +106,7 @@ async fn the_added_operator_is_evaluated_for_each_turn() {
 }
 
 #[test]
-fn what_was_added_is_documented() {
+fn additions_are_documented() {
     let check = |arguments: &[&str], expected: &str| {
         let output = command(arguments).output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);

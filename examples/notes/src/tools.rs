@@ -79,7 +79,7 @@ fn text(input: &Value, name: &str) -> String {
     input[name].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns what the model reads when the database fails. The cause is for the operator.
+/// Returns the message for the model when the database fails. The cause is for the operator.
 fn failed(error: StoreError) -> ToolError {
     tracing::error!(%error, "notes could not be read or stored");
     ToolError::new("The notes cannot be reached right now.")

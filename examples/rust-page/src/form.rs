@@ -76,7 +76,7 @@ pub fn Form() -> impl IntoView {
     }
 }
 
-/// What was saved: the config's `onInit` puts it into the state, and so does each save.
+/// The saved customers: the config's `onInit` puts them into the state, and so does each save.
 #[component]
 pub fn Customers() -> impl IntoView {
     let state = use_page_state();
@@ -89,7 +89,7 @@ pub fn Customers() -> impl IntoView {
     view! { <Table id="customers_table" properties=table /> }
 }
 
-/// What the page does for its agent: each tool is a closure, given what the model called it with.
+/// The tools of the page: each one is a closure, which is called with the model's input.
 pub fn tools() -> ClientTools {
     let state = use_page_state();
     ClientTools::default().on("offer_plan", move |input| async move {

@@ -12,7 +12,7 @@ use wire::page::{AgentChatProperties, FieldType, SharedField, Welcome};
 /// The pages of this crate, by the id that the config gives them.
 pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake, client_tools: &[PLANS] }];
 
-/// What the agent may have the page do: here what the server tells it, in [`form::tools`] what is done.
+/// A tool that the agent may call on the page: its definition for the server. [`form::tools`] has its effect.
 const PLANS: RustTool = RustTool {
     agent_id: "clerk",
     name: "offer_plan",
@@ -52,7 +52,7 @@ fn intake() -> PageRegions {
     }
 }
 
-/// The chat. What it shares is what the agent sees of the form, and may write.
+/// The chat. It shares the fields of the form that the agent reads and may write.
 #[component]
 fn Assistant() -> impl IntoView {
     let plans = ["starter", "team", "enterprise"].map(str::to_owned).to_vec();

@@ -1,5 +1,4 @@
-//! Evaluations: datasets, evaluation files and the files of other tools are read or refused, whatever they
-//! contain.
+//! Evaluations: any dataset, evaluation file or file of another tool is read or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Operators: any value is evaluated to a value or an error within the limits, with the same result
-//! whatever the limits are, and secrets are not readable without permission.
+//! Operators: any value is evaluated to a value or an error within the limits, with a result that does not depend on
+//! the limits, and secrets are not readable without permission.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Archives of skills: whatever one contains, it is refused with reasons, or its files are below the skill's
-//! folder and within the bounds. Half of the inputs are the files of a valid archive.
+//! Archives of skills: any archive is rejected with reasons, or its files are below the skill's folder and within the
+//! bounds. Half of the inputs are the files of a valid archive.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

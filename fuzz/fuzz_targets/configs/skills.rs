@@ -1,5 +1,5 @@
-//! Skills: whatever a `SKILL.md` says, it is read or refused, and what a model reads of it has one beginning
-//! and one end. A path of a file stays below the folder of its skill.
+//! Skills: any `SKILL.md` is read or rejected, and the text of it for a model has one beginning and one end. A path of
+//! a file stays below the folder of its skill.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

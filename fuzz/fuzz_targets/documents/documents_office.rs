@@ -52,8 +52,8 @@ fn fixed(name: &str, content: &str) -> String {
     )
 }
 
-/// Reads a file and checks the limits. Panics of a parser are no findings: the process that reads
-/// files contains them. What is searched are endless loops, memory and overflows of the stack.
+/// Reads a file and checks the limits. Panics of a parser are no findings: the process that reads files contains them.
+/// The target searches for endless loops, excessive memory and stack overflows.
 fn check(name: &str, bytes: &[u8]) {
     // That of the fuzzer ends the process.
     set_hook(Box::new(|_| {}));

@@ -1,5 +1,5 @@
-//! Text formats and messages: whatever a file contains, the parts are clean, within the limits and
-//! in order, and the chunks cover them.
+//! Text formats and messages: the parts of any file are clean, within the limits and in order, and the chunks cover
+//! them.
 #![no_main]
 
 use documents::{Limits, Source, SplitOptions, read, split};

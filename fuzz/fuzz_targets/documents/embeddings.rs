@@ -1,5 +1,4 @@
-//! Answers of services that compute vectors and order passages: whatever they are, they are about the texts of the
-//! request.
+//! Answers of services that compute vectors and order passages: any accepted answer refers to the texts of the request.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

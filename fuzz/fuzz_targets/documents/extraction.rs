@@ -1,5 +1,4 @@
-//! Answers of models that extract entities: whatever they have, what is kept stands in the passage and within its
-//! bounds.
+//! Answers of models that extract entities: of any answer, only entities in the passage are kept, within the bounds.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What a directory sends over SCIM: whatever a filter, a path or an operation says, it is read or refused.
+//! Requests of a directory over SCIM: any filter, path or operation is read or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -120,7 +120,7 @@ async function paint(code, whole) {
   Object.assign(known, { text, end, cost: performance.now() - begun });
 }
 
-/** What to do with each `<code>` at the next DOM change: highlight all of it ("whole") or "but its last line", or remove it ("gone"). */
+/** The action for each `<code>` at the next DOM change: highlight all of it ("whole") or "but its last line", or remove it ("gone"). */
 const due = new Map();
 /** The timer for the case that no DOM change comes. */
 let dueTimer;

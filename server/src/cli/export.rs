@@ -32,7 +32,7 @@ struct FileArguments {
     output: Option<PathBuf>,
 }
 
-/// Exports, and reports what was left out.
+/// Exports, and reports the parts that were left out.
 pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
     let (To::Promptfoo(of) | To::InspectAi(of)) = &arguments.to;
     let (evaluation, cases) = match Evaluation::read(&of.file) {

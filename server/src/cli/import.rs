@@ -16,7 +16,7 @@ pub(crate) struct ImportArguments {
     from: From,
 }
 
-/// What is imported.
+/// The source of an import.
 #[derive(clap::Subcommand)]
 enum From {
     /// A Lowdefy app. Parts that cannot be converted are reported as warnings with their place in the app.
@@ -63,8 +63,8 @@ struct EvaluationArguments {
 /// Reads the file of another tool: its name, its text and the id of the agent.
 type ReadEvaluation = fn(&str, &str, &str) -> Result<evaluation::Imported, Vec<config::Diagnostic>>;
 
-/// Imports, and reports what was left out. Only an app that cannot be read, or files that cannot be
-/// written, are a failure.
+/// Imports, and reports the parts that were left out. Only an app that cannot be read, or files that cannot be written,
+/// are a failure.
 pub(crate) fn run(arguments: &ImportArguments) -> ExitCode {
     match &arguments.from {
         From::Lowdefy(arguments) => import_app(arguments),

@@ -11,7 +11,7 @@ use std::io::BufReader;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-/// What the user has asked, if the command does not say.
+/// The user's message, if the command does not say it.
 const DEFAULT_MESSAGE: &str = "(The message is not in the recording.)";
 
 /// The arguments of commands that read the reply of a provider.
@@ -58,7 +58,7 @@ impl ProviderReplyArguments {
     /// Reads a file of recordings, or the reply of a provider.
     ///
     /// # Errors
-    /// The file cannot be read; what is wrong in it, with its line and column.
+    /// The file cannot be read, or has problems, each with its line and column.
     pub(crate) fn read(&self, path: &Path) -> anyhow::Result<AnyFile> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| anyhow!("{name}: {error}"))?;

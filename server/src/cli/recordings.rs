@@ -127,7 +127,7 @@ async fn import(
     };
     let (config, version) = build(config.path.as_deref(), None, &BTreeSet::new(), site).await?;
     let recording = provider.record(&reply, &config, &version).await?;
-    // What an agent makes of the reply is for the reader, beside the file.
+    // The agent's answer to the reply is printed for the user, beside the file.
     if let Some(turn) = imported_turn(&recording).filter(|_| output.is_some()) {
         let _ = stdout().write_all(turn.as_bytes());
     }

@@ -72,7 +72,7 @@ pub(crate) struct ReplayArguments {
     junit: Option<PathBuf>,
 }
 
-/// Who answers requests to models.
+/// The source of replies to requests to models.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RepliesArgument {
     /// The recording for equal requests, otherwise the model.

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use store::Store;
 
-/// What is said of a file of cases.
+/// The error message for a file of cases.
 const FILE: &str = "`{}` has the cases of a dataset, not recordings; `chatwright eval` compares two configs on \
     them: `chatwright eval {} --config a.yaml --config b.yaml`. A dataset of a server, whose cases were kept from recorded \
     conversations, is replayed by its name: `chatwright replay NAME --database URL`";

@@ -128,7 +128,7 @@ impl ConfigStatus {
         Self { page, ..self }
     }
 
-    /// Removes what only administrators may see.
+    /// Removes the parts that only administrators may see.
     pub(super) fn without_problems(self) -> Self {
         Self { problems: None, ..self }
     }

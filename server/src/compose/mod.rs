@@ -67,7 +67,7 @@ pub(crate) struct Composition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackgroundWork {
     All,
-    /// What answers wait for. Schedules, channels and what looks for events do not run.
+    /// The work for which answers wait. Schedules, channels and the search for events do not run.
     OfAnswers,
 }
 
@@ -111,9 +111,8 @@ impl Composition {
         Ok(Self { chat, current, limits, store })
     }
 
-    /// Starts the background work of capabilities: all of it, or only what answers wait for. What is repeated
-    /// on each server ends when `stop` is cancelled, and the returned tasks are that work; the queue ends
-    /// with the chat.
+    /// Starts the background work of capabilities: all of it, or only what answers wait for. The repeated work of each
+    /// server ends when `stop` is cancelled, and the returned tasks are that work; the queue ends with the chat.
     pub(crate) fn start_jobs(&self, work: BackgroundWork, stop: &CancellationToken) -> TaskTracker {
         let repeated = TaskTracker::new();
         let (context, capabilities) = (self.context(), self.current.capabilities());

@@ -21,7 +21,7 @@ impl ReplayedConfig {
     /// # Errors
     /// The config cannot be built, for example because a database of it cannot be opened.
     pub(crate) async fn build(config: Config, read: LoadSummary, site: Site) -> anyhow::Result<Self> {
-        // Nothing of a replay is stored.
+        // A replay stores nothing.
         let config = Config { store: None, ..config };
         let agent_ids = config.agents.keys().cloned().collect();
         Ok(Self { composition: Composition::new(config, read, "sqlite::memory:", None, site).await?, agent_ids })

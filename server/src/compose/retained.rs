@@ -1,4 +1,4 @@
-//! What outlives a change of the config.
+//! The state that is kept across changes of the config.
 
 use super::models::ModelBuilder;
 use ::endpoints::OpenDatabases;

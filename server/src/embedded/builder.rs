@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// A database that lasts as long as the agents run.
 const IN_MEMORY: &str = "sqlite::memory:";
 
-/// What the agents are started with.
+/// The settings with which agents are started.
 #[derive(Clone, Debug)]
 pub struct Builder {
     source: Source,

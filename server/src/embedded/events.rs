@@ -9,7 +9,7 @@ use wire::api::MessageMetadata;
 use wire::file::presented_files;
 use wire::{Chunk, ErrorCode, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
-/// What a program reads as the result of a call that the user denied.
+/// The result for programs of a call that the user denied.
 const DENIED: &str = "The user denied this call.";
 
 /// An event of an answer, as `{"type": …, "data": …}`.
@@ -18,7 +18,7 @@ const DENIED: &str = "The user denied this call.";
 pub enum StreamEvent {
     /// The conversation so far; after each step and at the end.
     Values(StreamState),
-    /// What is new in a message: a piece of the agent's text, a tool call, or the result of one.
+    /// The new part of a message: a piece of the agent's text, a tool call, or the result of one.
     MessagesTuple(StreamMessage),
     /// The answer has ended.
     End(StreamEnd),
@@ -46,7 +46,7 @@ pub enum StreamMessage {
         /// Its text.
         content: String,
     },
-    /// What the agent wrote in one step.
+    /// The output of the agent in one step.
     Ai {
         /// The id of the message; from the second step on with the number of the step.
         id: String,
@@ -83,16 +83,16 @@ pub struct StreamToolCall {
 /// The end of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamEnd {
-    /// What the answer has used.
+    /// The usage of the answer.
     pub usage: StreamUsage,
 }
 
 /// Tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamUsage {
-    /// Those of the requests.
+    /// The tokens of the requests.
     pub input_tokens: u64,
-    /// Those of the replies.
+    /// The tokens of the replies.
     pub output_tokens: u64,
     /// Both.
     pub total_tokens: u64,
@@ -126,7 +126,7 @@ impl StreamEvents {
     /// Returns the next event; `None` after [`StreamEvent::End`].
     ///
     /// # Errors
-    /// As [`Reply::next`], and the error of an answer that has failed; nothing follows it.
+    /// The errors of [`Reply::next`], and the error of an answer that has failed; nothing follows it.
     pub async fn next(&mut self) -> Result<Option<StreamEvent>, UserError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -217,7 +217,7 @@ impl StreamEvents {
     }
 }
 
-/// Returns the conversation with what was read of the answer.
+/// Returns the conversation with the part of the answer that was read.
 async fn state(agent: Agent, conversation_id: String, message: UiMessage) -> Result<StreamState, UserError> {
     let mut view = agent.conversation(&conversation_id).await?;
     if let Some(stored) = view.messages.iter_mut().find(|stored| stored.id == message.id) {

@@ -163,7 +163,7 @@ impl Chatwright {
     /// Returns the first model of an agent and its sub-agents whose price is not known.
     ///
     /// # Errors
-    /// As [`Chatwright::agent`].
+    /// The errors of [`Chatwright::agent`].
     pub(crate) async fn unpriced_model(&self, id: &str) -> Result<Option<String>, UserError> {
         let agent = chat::AgentSource::by_id(&*self.running.composition.current, &owner(), id).await?;
         Ok(agent.unpriced_model().map(str::to_owned))
@@ -208,7 +208,7 @@ impl Agent {
     /// begins one.
     ///
     /// # Errors
-    /// As [`Agent::ask`]; 404 for a conversation of another caller, 409 while an answer is being
+    /// The errors of [`Agent::ask`]; 404 for a conversation of another caller, 409 while an answer is being
     /// written.
     pub async fn ask_in(&self, conversation_id: &str, text: &str) -> Result<Reply, UserError> {
         let message = UiMessage::user(new_id(), text);
@@ -221,7 +221,7 @@ impl Agent {
     /// `memory` remembers only what has `textOrigin: "user"` in its metadata.
     ///
     /// # Errors
-    /// As [`Agent::ask_in`].
+    /// The errors of [`Agent::ask_in`].
     pub async fn send(
         &self,
         conversation_id: &str,
@@ -264,7 +264,7 @@ impl Agent {
     /// Returns the usage and the cost of a conversation.
     ///
     /// # Errors
-    /// As [`Agent::conversation`].
+    /// The errors of [`Agent::conversation`].
     pub async fn usage(&self, id: &str) -> Result<ConversationUsage, UserError> {
         self.chat().usage(&self.caller, id).await
     }
@@ -273,7 +273,7 @@ impl Agent {
     /// JSON Schema, with what it has used. The name of the agent in the request is replaced.
     ///
     /// # Errors
-    /// As [`Agent::ask`]. A failure of the model is reported in the invocation.
+    /// The errors of [`Agent::ask`]. A failure of the model is reported in the invocation.
     pub async fn invoke(&self, request: InvokeRequest) -> Result<CountedInvocation, UserError> {
         let request = InvokeRequest { agent_name: self.id.clone(), ..request };
         self.chat().invoke_counted(&self.caller, request, None, CancellationToken::new()).await

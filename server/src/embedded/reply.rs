@@ -118,7 +118,7 @@ impl Reply {
     /// returned as well: its metadata says so.
     ///
     /// # Errors
-    /// As [`Reply::next`].
+    /// The errors of [`Reply::next`].
     pub async fn finish(mut self) -> Result<Answer, UserError> {
         while self.next().await?.is_some() {}
         let message = self.reducer.into_message();

@@ -1,5 +1,4 @@
-//! What every request passes before it reaches a route: its host, its origin, its caller and the
-//! rate limits.
+//! The checks of every request before it reaches a route: its host, its origin, its caller and the rate limits.
 
 mod hosts;
 mod origin;

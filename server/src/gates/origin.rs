@@ -69,8 +69,8 @@ mod tests {
         check(&[("host", "h"), ("origin", "http://h"), ("origin", "https://evil.test")], false);
         check(&[("host", "h"), ("origin", "http://h, https://evil.test")], false);
         check(&[("host", "h"), ("origin", "http://h/path")], false);
-        // White space around a value is not part of it: the parser of HTTP/1 has removed it before. What is
-        // left is compared as it is.
+        // White space around a value is not part of it: the parser of HTTP/1 has removed it before. The rest is
+        // compared as it is.
         check(&[("host", "h"), ("origin", "http://h ")], false);
         check(&[("host", "h"), ("origin", "http://h\t")], false);
         check(&[("host", "h"), ("origin", " http://h")], false);

@@ -182,11 +182,11 @@ pub(crate) async fn stream(
     Ok(OptionalStream(frames.map(|frames| stream::response(frames, state.composition.limits.heartbeat))))
 }
 
-/// What matters for a summary that the user demands.
+/// The body of a request for a summary.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CompactBody {
-    /// What the summary must keep in any case, in at most 2000 characters.
+    /// The contents that the summary must keep in any case, in at most 2000 characters.
     focus: Option<String>,
     /// The id of the chat block, if the page has several with this agent.
     block_id: Option<String>,
@@ -318,7 +318,7 @@ fn answer_to_call(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             }
             let (approval_id, approved) = (Some(known.id.clone()), approval.approved?);
             let reason = approval.reason.clone();
-            // What the client shows may differ from the record.
+            // The arguments that the client shows may differ from the record.
             let shown = sent.asked_arguments().filter(|_| pending.asked_arguments().is_none_or(is_exact_in_javascript));
             // Only the decision counts here: changed arguments and standing approvals can be given
             // only on our own page.

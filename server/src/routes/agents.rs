@@ -28,7 +28,7 @@ struct UsableAgent {
     id: String,
     /// The name for users.
     title: String,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// The address of an image, or one or two characters.

@@ -13,7 +13,7 @@ use web::openapi::{About, ApiRouter, Description, Document, RouteOutput};
 /// The path of the document.
 pub(crate) const PATH: &str = "/api/openapi.json";
 
-/// What the document says about the API as a whole.
+/// The metadata of the document.
 pub(crate) const ABOUT: About = About {
     title: "Chatwright",
     version: env!("CARGO_PKG_VERSION"),

@@ -135,7 +135,7 @@ fn body_error(rejection: &BytesRejection) -> PlatformError {
 pub(crate) struct PlatformResponse {
     /// Always `true`.
     success: bool,
-    /// What `data` contains.
+    /// The kind of `data`.
     response_type: ResponseType,
     /// The result.
     data: Map<String, Value>,
@@ -193,7 +193,7 @@ struct PlatformErrorBody {
     error: ErrorDetails,
 }
 
-/// What went wrong.
+/// The details of an error.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PlatformErrorDetails")]
 struct ErrorDetails {

@@ -45,7 +45,7 @@ pub(super) const PLATFORMS: Tag = Tag {
     access: Access::Platforms,
 };
 
-/// What operators and monitoring use.
+/// The routes for operators and monitoring.
 pub(super) const OPERATION: Tag = Tag {
     name: "operation",
     description: "Health, metrics and versions, for operators and monitoring.",

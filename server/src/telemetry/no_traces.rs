@@ -1,5 +1,5 @@
-//! Stands for `traces` in a build without the feature `otlp`: no traces, and an error if the
-//! environment names a collector.
+//! Replaces `traces` in a build without the feature `otlp`: no traces, and an error if the environment names a
+//! collector.
 
 use super::otlp_environment::traces_endpoint;
 use chat::{RunFacts, Telemetry, ToolEnd, Trace};
@@ -42,7 +42,7 @@ impl Collector {
     /// Returns none.
     ///
     /// # Errors
-    /// As [`start`].
+    /// The errors of [`start`].
     pub(crate) fn from_environment() -> Result<Option<Self>, String> {
         start().map(|_| None)
     }

@@ -273,7 +273,7 @@ workflows:
     with(Builder::from_text(config)).start().await.unwrap()
 }
 
-/// Nothing happens on its own, unless the program asks for it.
+/// Background work, such as triggers, does not run unless the program enables it.
 #[tokio::test]
 async fn background_work_runs_only_on_request() {
     let ((quiet, quiet_requests), (busy, busy_requests)) = (service().await, service().await);

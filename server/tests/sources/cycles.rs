@@ -70,7 +70,7 @@ fn cycles_are_found_through_exports_and_paths() {
     let (a, b) = ("use crate::b::{self as other,\n    c::{D, E}};", "mod c;\npub(crate) use c::F;");
     check(&[("a.rs", a), ("b/mod.rs", b), ("b/c.rs", "fn d() { crate::a::x() }")], &["a", "b::c"]);
     check(&[("a.rs", "use crate::b::F;"), ("b/mod.rs", b), ("b/c.rs", "use super::super::a;")], &["a", "b::c"]);
-    // What is not imported: a comment, a text, tests, the place up to which something is visible.
+    // These are no imports: a comment, a text, tests, the scope of a visibility.
     let none = "// crate::a\npub(in crate::a) fn c() { \"crate::a \\\" crate::a\"; r#\"crate::a\"#; }\n#[cfg(test)]\nmod tests { use crate::a; }";
     check(&[("a.rs", "use crate::b;"), ("b.rs", none)], &[]);
     check(&[("a.rs", "use crate::b;"), ("b.rs", "use std::fs;"), ("tests.rs", "use crate::a;")], &[]);

@@ -7,7 +7,7 @@ use std::path::Path;
 /// The names of a path from the root of the crate. The root itself has none.
 pub(crate) type ModulePath = Vec<String>;
 
-/// What a file imports and exports.
+/// The imports and exports of a file.
 #[derive(Default)]
 struct Module {
     /// The imported paths, and the paths in the code, without those that are exported again.

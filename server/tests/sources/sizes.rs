@@ -24,7 +24,7 @@ struct FileSize {
     lines: usize,
 }
 
-/// Returns what exceeds a bound, by its path.
+/// Returns the items that exceed a bound, by their paths.
 fn exceeded(root: &Path, files: &[FileSize]) -> BTreeMap<String, String> {
     let (mut folders, mut crates) = (BTreeMap::<&Path, usize>::new(), BTreeMap::<&Path, usize>::new());
     let mut found = BTreeMap::new();

@@ -18,7 +18,7 @@ use tokio::process::Command;
 /// The folder with the patches, below the repository's root.
 const FOLDER: &str = "torture/defects";
 
-/// What stands before the name of the scenario in the header of a patch.
+/// The key before the name of the scenario in the header of a patch.
 const FOUND_BY: &str = "Found by: ";
 
 /// A deliberate defect: a patch with a header that describes it and names a scenario.

@@ -43,7 +43,7 @@ const AGENT_KEYS: &str = "    planMode: true\n    memory: { tools: true }\n    s
 /// The sections of the config. The demo model finds the facts.
 const SECTIONS: &str = "memory: { restSeconds: 1, maxFacts: 1000, model: { connectionId: demo, model: demo } }\n";
 
-/// What was acknowledged.
+/// The acknowledged steps.
 #[derive(Default)]
 struct Progress {
     turn: bool,
@@ -123,7 +123,7 @@ impl Work {
         format!("c-{}", self.tag)
     }
 
-    /// What the user says, of which a tool and a job make a fact each.
+    /// Returns the user's statement, of which a tool and a job make a fact each.
     fn statement(&self) -> String {
         format!("I like dish-{}", self.tag)
     }

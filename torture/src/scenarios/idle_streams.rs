@@ -29,7 +29,7 @@ const MAX_HEARTBEATS_PER_SECOND: usize = RUNS * WATCHERS * 2 / 5;
 /// The maximum memory in MB, for a release build.
 const MAX_MEMORY_MB: f64 = 200.0;
 
-/// What one client received: times in seconds.
+/// The times at which one client received data, in seconds.
 #[derive(Default)]
 struct StreamLog {
     /// All data.

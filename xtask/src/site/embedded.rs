@@ -30,7 +30,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn of_compressed_files_only_the_copies_are_embedded() {
+    fn only_compressed_copies_are_embedded() {
         let folder = tempfile::tempdir().unwrap();
         let (site, to) = (folder.path().join("site"), folder.path().join("embedded"));
         for (root, name) in

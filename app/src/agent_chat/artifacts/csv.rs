@@ -1,4 +1,4 @@
-//! Tables in CSV. Only the places of the rows are kept: what a row has is read when it is shown.
+//! Tables in CSV. Only the positions of the rows are kept: a row is parsed when it is shown.
 
 use std::sync::Arc;
 

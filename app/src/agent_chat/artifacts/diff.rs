@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The most lines of a text that are compared; what has more is shown as replaced as a whole.
+/// The most lines of a text that are compared; a longer text is shown as replaced as a whole.
 const MAX_LINES: usize = 50_000;
 /// The most changed lines that are looked for. Time and memory grow with the square.
 const MAX_CHANGES: usize = 1_500;

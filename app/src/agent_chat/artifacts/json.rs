@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_bounded() {
+    fn displayed_json_is_bounded() {
         let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
         assert_eq!(indented(&nested(1_000), 1_000_000), None);
         assert!(indented(&nested(100), 1_000_000).is_some_and(|(_, is_cut)| !is_cut));

@@ -113,7 +113,7 @@ fn source(language: &str, text: &str) -> (Node, bool) {
     (source_block(language, text), is_cut)
 }
 
-/// Shows what is made of the text: the code, and whether something is left out.
+/// Shows the rendered text: the code, and a note if a part is left out.
 fn code(viewer: Viewer, shown: impl Fn(&str) -> (Node, bool) + Send + 'static) -> AnyView {
     let nodes = move |text: &str| {
         let (block, is_cut) = shown(text);

@@ -24,7 +24,7 @@ pub(super) struct FileSharing {
     error: RwSignal<Option<ApiError>>,
 }
 
-/// What the user does with the links.
+/// The action of a request on the file's links.
 enum LinkAction {
     /// Shows them.
     List,
@@ -99,7 +99,7 @@ impl FileSharing {
             let revoke = Callback::new(move |()| self.perform(LinkAction::Revoke(id.clone())));
             share_link(Some(about), link.url, revoke)
         };
-        // Once there is a link, copying it is what the user wants next.
+        // After a link is made, the user usually copies it.
         let emphasis = move || Some(if self.links.with(Vec::is_empty) { "cw-button cw-primary" } else { "cw-button" });
         let error =
             move || self.error.with(|error| error.as_ref().map(|error| error_text(&error.0))).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the user does with the open file: the views, the versions, the buttons.
+//! The toolbar of the open file: the views, the versions, the buttons.
 
 use super::kind::name;
 use super::share::FileSharing;
@@ -186,7 +186,7 @@ fn is_rtl(event: &KeyboardEvent) -> bool {
     around.and_then(|around| around.get_attribute("dir")).as_deref() == Some("rtl")
 }
 
-/// What is said about an older version, and the buttons for it.
+/// The note on an older version, and its buttons.
 pub(super) fn old_version(viewer: Viewer) -> AnyView {
     let is_old = Memo::new(move |_| viewer.is_old());
     let note = move || {

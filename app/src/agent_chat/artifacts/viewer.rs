@@ -1,4 +1,4 @@
-//! What is loaded of the open file: its versions, and the texts of those that are shown.
+//! The loaded data of the open file: its versions, and the texts of those that are shown.
 
 use super::kind::Kind;
 use super::state::{ArtifactState, OpenArtifact};
@@ -51,7 +51,7 @@ pub(super) struct Viewer {
     attempt: RwSignal<u32>,
     /// The number of the newest request for the versions.
     turn: RwSignal<u32>,
-    /// What has happened, for users who do not see it.
+    /// The text of the last event for screen readers.
     pub(super) status: RwSignal<String>,
     pub(super) is_wide: RwSignal<bool>,
     pub(super) is_restoring: RwSignal<bool>,
@@ -196,7 +196,7 @@ impl Viewer {
             match loaded {
                 Ok(text) => into.set(Some((number, text.into()))),
                 Err(error) => {
-                    // What is there is the text of another version.
+                    // The signal still has the text of another version.
                     into.set(None);
                     self.error.set(Some(error));
                 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// facts, which takes some time.
 const LOOKS: [u64; 4] = [2, 4, 8, 30];
 
-/// A change of what is remembered, made from this conversation.
+/// A change of the remembered facts, made from this conversation.
 #[derive(Clone, Deserialize, PartialEq, Eq)]
 struct Remembered {
     id: String,
@@ -91,8 +91,8 @@ impl MemoryState {
         }
     }
 
-    /// Loads what the conversation has changed. Returns whether there is something new; `None` if nothing will
-    /// come, as for a visitor, or it cannot be loaded.
+    /// Loads the changes that the conversation has caused. Returns whether there is something new; `None` if nothing
+    /// will come, as for a visitor, or it cannot be loaded.
     async fn look(self, id: &str) -> Option<bool> {
         let path = ["/api/memory/updates?conversationId=", &encode_component(id)].concat();
         let UpdateList { mut items, may_change } = http::get(&path).await.ok()?;

@@ -1,5 +1,5 @@
-//! What the chat shows below the newest answer: suggestions of the config or of the answer itself, suggestions
-//! that a model makes (`followUps`), and a line that says what was remembered (`memory`).
+//! The content below the newest answer: suggestions of the config or of the answer itself, suggestions that a model
+//! makes (`followUps`), and a line that says what was remembered (`memory`).
 
 mod memory;
 mod offered;

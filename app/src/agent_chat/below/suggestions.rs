@@ -1,4 +1,4 @@
-//! What the user may ask next, suggested by a model: after each answer, or when the user asks for it.
+//! Suggestions of a model for the next message: after each answer, or when the user asks for them.
 
 use crate::address::encode_component;
 use crate::agent_chat::log::prompt::prompts;
@@ -24,13 +24,13 @@ struct SuggestionList {
     suggestions: Vec<String>,
 }
 
-/// What is shown for an answer.
+/// The suggestions of an answer.
 #[derive(Clone, PartialEq, Eq)]
 struct Shown {
     /// The answer.
     message_id: String,
     suggestions: Vec<String>,
-    /// What to say instead.
+    /// The text that is shown instead of suggestions.
     problem: Option<String>,
 }
 
@@ -107,7 +107,7 @@ impl SuggestionState {
             Ok(SuggestionList { suggestions }) => (suggestions, None),
             Err(error) => (Vec::new(), Some(error_text(&error.0))),
         };
-        // Only who has asked is told why there is nothing.
+        // Only a user who has asked for suggestions learns why there are none.
         if is_by_user && let Some(problem) = &problem {
             self.session.announcement.set(problem.clone());
         }

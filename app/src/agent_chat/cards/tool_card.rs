@@ -66,7 +66,7 @@ pub(in crate::agent_chat) fn ToolCard(
     (card, question).into_any()
 }
 
-/// What a call needs from the user.
+/// The input that a call waits for.
 #[derive(Clone, PartialEq)]
 enum UserRequest {
     Decision(Box<ApprovalQuestion>),

@@ -1,5 +1,5 @@
-//! What the user chooses for answers: switches for documents, for the web and for delegating tasks, and a menu of libraries. It is
-//! kept for the conversation.
+//! The user's choices for answers: switches for documents, for the web and for delegating tasks, and a menu of
+//! libraries. They are kept for the conversation.
 
 mod menu;
 mod state;

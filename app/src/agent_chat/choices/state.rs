@@ -1,4 +1,4 @@
-//! What the user has chosen, and among what.
+//! The user's choices, and the options that the config offers.
 
 use crate::agent_chat::composer::kept_choice::keep_choice;
 use crate::agent_chat::session::Session;
@@ -9,7 +9,7 @@ use wire::api::RunOptions;
 /// The most libraries that are searched at once.
 pub(super) const MAX_LIBRARIES: usize = 20;
 
-/// What the config lets the user choose.
+/// The options that the config offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// Whether documents are on at first, if the user switches them.
@@ -33,7 +33,7 @@ struct DocumentOffer {
 }
 
 impl Offer {
-    /// Reads what the composer's properties say.
+    /// Reads the composer's properties.
     pub(super) fn of(session: Session) -> Self {
         let (documents, web, delegate) =
             session.sender(|sender| (sender.documents.clone(), sender.web, sender.delegate.is_some()));
@@ -63,7 +63,7 @@ impl Offer {
         known.iter().filter(is_searched).take(MAX_LIBRARIES).cloned().collect()
     }
 
-    /// Returns what is chosen once a library is added or removed; `None` if it is what is searched at first.
+    /// Returns the choice after a library is added or removed; `None` if it is the default.
     pub(super) fn with_library(
         &self,
         chosen: Option<&[String]>,
@@ -77,7 +77,7 @@ impl Offer {
     }
 }
 
-/// Restores what was chosen in the conversation, and stores changes of it.
+/// Restores the choices of the conversation, and stores their changes.
 pub(super) fn keep(session: Session, offer: &Offer, chosen: RwSignal<RunOptions>) {
     Effect::new(move |_| session.set_choices(chosen.get()));
     let text = move || {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_config_does_not_offer_is_not_chosen() {
+    fn choices_outside_the_offer_are_dropped() {
         let all = RunOptions {
             documents: Some(true),
             libraries: Some(ids("a")),

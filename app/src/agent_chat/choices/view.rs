@@ -8,7 +8,7 @@ use crate::texts::{Text, t};
 use crate::ui::switch_button::switch_button;
 use wire::api::RunOptions;
 
-/// What the agent's config lets the user choose.
+/// The controls of the options that the agent's config offers.
 pub(in crate::agent_chat) fn choices(session: Session) -> AnyView {
     let offer = Offer::of(session);
     let chosen = RwSignal::new(RunOptions::default());

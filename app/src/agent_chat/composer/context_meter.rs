@@ -86,7 +86,7 @@ fn sum(taken: ContextUsage) -> Option<String> {
     Some(fill(Text::ContextDetails, &[&group_digits(used), &group_digits(size)]))
 }
 
-/// What takes room, by the newest answer that says so.
+/// The parts of the used context, as the newest answer with such figures states them.
 fn panel(session: Session, taken: ContextUsage, id: String) -> AnyView {
     let parts = Memo::new(move |_| {
         session.messages.with(|all| {

@@ -1,12 +1,11 @@
-//! What the user has chosen in the composer, which is kept like a draft.
+//! The user's choices in the composer, which are stored like a draft.
 
 use super::drafts::{keep, read};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 
-/// Restores what the user has chosen in the conversation, and keeps its changes. `name` is that of the
-/// choice. `text` describes what is chosen, and is empty for what holds at first; it is tracked. `restore`
-/// gets such a text.
+/// Restores the user's choice in the conversation, and stores its changes. `name` is that of the choice. `text`
+/// describes what is chosen, and is empty for what holds at first; it is tracked. `restore` gets such a text.
 pub(in crate::agent_chat) fn keep_choice(
     session: Session,
     name: &'static str,

@@ -27,8 +27,8 @@ impl Announcer {
         self.skip = text.len();
     }
 
-    /// Returns what to announce now, if anything; `now` is in milliseconds. At the end of the
-    /// message it returns all that is left.
+    /// Returns the text to announce now, if there is one; `now` is in milliseconds. At the end of the message it
+    /// returns all that is left.
     pub(in crate::agent_chat) fn next(&mut self, message: &UiMessage, now: f64, complete: bool) -> Option<String> {
         if let Some(question) = self.question(message) {
             return Some(question);

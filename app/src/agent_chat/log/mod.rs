@@ -1,4 +1,4 @@
-//! The log of a conversation, and what stands in it besides messages.
+//! The log of a conversation: its messages, and the other elements between them.
 
 pub(super) mod announcer;
 mod citations;

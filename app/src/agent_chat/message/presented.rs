@@ -12,7 +12,7 @@ use leptos::web_sys::Element;
 use serde_json::Value;
 use wire::file::{PresentedFile, is_shown_inline};
 
-/// What the addresses of such files begin with. A part with another one is not from the server.
+/// The prefix of the addresses of such files. A part with another one is not from the server.
 const ADDRESSES: &str = "/api/conversations/";
 
 /// The list. `data` is that of the part: `{files}`.

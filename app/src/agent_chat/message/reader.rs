@@ -27,7 +27,7 @@ pub(in crate::agent_chat) struct MessageReader {
 /// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent_chat) enum ReaderState {
-    /// Nothing was received yet.
+    /// No data was received yet.
     #[default]
     Empty,
     /// The message is being received.

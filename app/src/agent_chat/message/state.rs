@@ -50,7 +50,7 @@ pub(in crate::agent_chat) enum PartKind {
     Fixed(ArcRwSignal<UiPart>),
 }
 
-/// How an update of a part relates to what is shown.
+/// The relation of an update of a part to the shown text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UpdateKind {
     /// The text starts with the text that is shown.
@@ -159,7 +159,7 @@ impl MessageState {
         set_if_changed(&self.feedback, view.feedback.get(&self.id).cloned());
     }
 
-    /// Updates the parts that changed. Their texts start with what is shown.
+    /// Updates the parts that changed. Their texts start with the shown texts.
     pub(in crate::agent_chat) fn show_parts(&self, message: &UiMessage, changed: &[usize]) {
         set_if_changed(&self.cited_sources, cited_sources(message));
         let known = self.parts.with_untracked(Vec::len);
@@ -259,7 +259,7 @@ impl MessageState {
         self.parts.with_untracked(|parts| parts.iter().filter_map(file).collect())
     }
 
-    /// The length of what is shown; see [`content_length`]. Not tracked.
+    /// The length of the shown content; see [`content_length`]. Not tracked.
     pub(in crate::agent_chat) fn content_length(&self) -> usize {
         let of = |part: &PartState| match &part.kind {
             PartKind::Text(document) | PartKind::Reasoning { document, .. } => 1 + document.len(),

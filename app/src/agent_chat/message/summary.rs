@@ -39,7 +39,7 @@ pub(in crate::agent_chat) fn summary_line(session: Session, data: &Value) -> Any
     .into_any()
 }
 
-/// The summary with the messages that it stands for.
+/// The summary with the messages that it replaces.
 fn opened(summary: &SummaryData, covered: &[(Role, String)], id: String) -> AnyView {
     let (before, after) = (group_digits(summary.tokens_before), group_digits(summary.tokens_after));
     let details = fill(Text::EarlierSummarizedDetails, &[&summary.model, &after, &before]);
@@ -91,7 +91,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn opened_summary_says_what_it_stands_for() {
+    fn opened_summary_shows_the_messages_that_it_replaces() {
         let data = json!({
             "text": "They like <b>herons</b>.", "throughMessageId": "m", "model": "demo/small",
             "tokensBefore": 24_000, "tokensAfter": 3_000, "at": 1,

@@ -24,7 +24,7 @@ impl PlanEdit {
     /// Makes the change. A step that is gone stays gone.
     ///
     /// # Errors
-    /// What the user reads.
+    /// The message for the user.
     pub(super) fn apply(&self, todos: &mut Vec<Todo>) -> Result<(), String> {
         let find = |todos: &[Todo], content: &str| todos.iter().position(|todo| todo.content == content);
         match self {
@@ -71,7 +71,7 @@ impl PlanEdit {
 /// Returns the steps after a change.
 ///
 /// # Errors
-/// What the user reads.
+/// The message for the user.
 pub(super) fn changed(plan: &Plan, edit: &PlanEdit) -> Result<Vec<Todo>, String> {
     let mut todos = plan.todos.clone();
     untrack(|| edit.apply(&mut todos))?;

@@ -69,7 +69,7 @@ impl PlanState {
         state
     }
 
-    /// Shows what the agent has just written, and tells users of screen readers.
+    /// Shows the plan that the agent has just written, and announces it to screen readers.
     fn show_written(self, new: Plan) {
         let (count, current) = progress(&new);
         self.session.announcement.set([t(Text::Plan), ": ", &count, ", ", &current].concat());
@@ -79,8 +79,8 @@ impl PlanState {
     fn load(self, id: String) {
         spawn_local(async move {
             let loaded = http::get::<CurrentPlan>(&path(&id)).await;
-            // What cannot be loaded stays as it is: the next answer tells more. Changes on their way are
-            // newer than what was loaded.
+            // After a failed request the plan stays as it is: the next answer brings a newer one. Changes that are
+            // being sent are newer than the loaded plan.
             if let (Ok(CurrentPlan { plan }), false) = (loaded, self.plan.is_disposed())
                 && self.session.id.with_untracked(|now| now.as_ref() == Some(&id))
                 && !self.is_saving.get_value()
@@ -129,7 +129,7 @@ impl PlanState {
         self.edits.try_update_value(VecDeque::pop_front).flatten()
     }
 
-    /// Shows what the server has stored, with the changes that it does not know yet.
+    /// Shows the stored plan, with the changes that the server does not know yet.
     fn show_saved(self, mut plan: Plan) {
         self.edits.with_value(|edits| {
             for edit in edits {

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::switch_button::switch_button;
 
-/// What is stored while the switch is on.
+/// The stored value of the switch while it is on.
 const ON: &str = "on";
 
 /// The switch.

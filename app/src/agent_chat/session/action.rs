@@ -55,7 +55,7 @@ pub(in crate::agent_chat) struct Problem {
     pub(in crate::agent_chat) remedy: Option<Remedy>,
 }
 
-/// What the user can do about an error.
+/// The remedy that the user is offered for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent_chat) enum Remedy {
     /// Send the content of the composer again.

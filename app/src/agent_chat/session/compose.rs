@@ -82,7 +82,7 @@ impl Session {
         })
     }
 
-    /// What the user has chosen for the next answer. Not tracked.
+    /// The user's choices for the next answer. Not tracked.
     pub(super) fn options(self) -> RunOptions {
         let may_choose = self.sender(|sender| sender.plan_mode == Some(PlanMode::Optional));
         let choices = self.inner.with_value(|inner| inner.choices.clone());
@@ -95,7 +95,7 @@ impl Session {
         }
     }
 
-    /// Sets what the user has chosen about documents and the web for the next answers.
+    /// Sets the user's choices about documents and the web for the next answers.
     pub(in crate::agent_chat) fn set_choices(self, choices: RunOptions) {
         self.inner.update_value(|inner| inner.choices = choices);
     }

@@ -1,7 +1,7 @@
 //! A conversation that is open in the browser, and the actions on it.
 //!
-//! The server owns the transcript. The session shows the state that it received, sends the user's
-//! messages and decisions, and follows the answer that is being written, whoever started the run.
+//! The server owns the transcript. The session shows the state that it received, sends the user's messages and
+//! decisions, and follows the answer that is being written, also if another client started the run.
 //!
 //! - `submit.rs` sends messages, `answer.rs` decisions and answers to questions, `edit.rs` sends edited messages, `attach.rs` uploads
 //!   files (`external_storage.rs` to the page's own storage), `queue.rs` keeps messages that wait,
@@ -146,7 +146,7 @@ pub(super) struct ChatBlock {
 /// The phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing is in progress.
+    /// No request is in progress.
     Idle,
     /// A request was sent and is not accepted yet.
     Sending,
@@ -196,7 +196,7 @@ struct SessionInner {
     pending_events: Vec<PendingEvent>,
     /// Whether events are being claimed.
     is_claiming: bool,
-    /// What the user has chosen about documents and the web.
+    /// The user's choices about documents and the web.
     choices: RunOptions,
 }
 

@@ -66,7 +66,7 @@ impl Session {
         (!out.is_empty()).then_some(out)
     }
 
-    /// Removes what was sent from the composer; what was added meanwhile stays.
+    /// Removes the sent content from the composer; content that was added meanwhile stays.
     pub(super) fn clear_composer(self, out: &OutgoingMessage) {
         if self.draft.with_untracked(|draft| draft.trim() == out.text) {
             self.draft.set(String::new());

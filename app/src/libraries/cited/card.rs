@@ -1,4 +1,4 @@
-//! The card of a citation, while the pointer or the focus is on its number: what is cited, and the quote.
+//! The card of a citation, while the pointer or the focus is on its number: the source, and the quote.
 
 use super::state::{Citation, CitationState};
 use crate::prelude::*;

@@ -26,7 +26,7 @@ use wire::library::{TextParts, TextPassage};
 /// The width of the document, in pixels.
 const WIDTH: f64 = 512.0;
 
-/// What is loaded of the document; a cheap handle.
+/// The loaded document; a cheap handle.
 #[derive(Clone, Copy)]
 struct Loaded {
     state: CitationState,
@@ -45,9 +45,9 @@ struct Loaded {
 enum TextAt {
     /// At the citation.
     Citation,
-    /// Before what is shown.
+    /// The text before the shown one.
     Before(u64),
-    /// After what is shown.
+    /// The text after the shown one.
     Next(u64),
 }
 
@@ -250,7 +250,7 @@ fn body(loaded: Loaded, citation: &Citation) -> AnyView {
         })
     };
     let changed = move || (loaded.is_loaded.get() && !is_marked()).then(|| note(Text::CitedChanged));
-    // What is marked in the text need not be said twice.
+    // The quotation is shown here only if it is not marked in the text.
     let words = move || {
         let has_failed = loaded.error.with(Option::is_some) && !loaded.is_loaded.get();
         let is_missing = loaded.is_loaded.get() && !is_marked();

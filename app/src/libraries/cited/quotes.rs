@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_text_has_is_found(text in "[a-zA-ZİßΣ “’\n.]{0,60}", from in 0_usize..60, length in 1_usize..20) {
+        fn quotes_of_a_text_are_found(text in "[a-zA-ZİßΣ “’\n.]{0,60}", from in 0_usize..60, length in 1_usize..20) {
             let quote: String = text.chars().skip(from).take(length).collect();
             let range = quote_range(&text, &quote);
             prop_assert!(quote.trim().is_empty() || range.is_some_and(|range| text.get(range).is_some()));

@@ -1,4 +1,4 @@
-//! An entity of a library with what is connected with it.
+//! An entity of a library with its connections.
 
 use crate::address::{Address, encode_component};
 use crate::api::ApiError;

@@ -1,4 +1,4 @@
-//! The entities of a library, and one of them with what is connected with it.
+//! The entities of a library, and one of them with its connections.
 
 mod entity;
 
@@ -159,7 +159,7 @@ pub(in crate::libraries) fn EntitiesView(
     block: String,
     /// The id of the library.
     library: String,
-    /// What is shown: an id, or [`ENTITIES`].
+    /// The shown entity: an id, or [`ENTITIES`].
     entity: Memo<Option<String>>,
 ) -> AnyView {
     let list = ListState::new(library.clone());

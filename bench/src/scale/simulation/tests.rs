@@ -51,7 +51,7 @@ fn many_users_use_all_cores() {
 /// A lock that is held for 2 ms admits 500 transactions per second, however many servers there are. A group holds what
 /// waited during the last one: those who were answered wait for the group after it, so 64 users share two.
 #[test]
-fn the_lock_bounds_what_all_servers_write() {
+fn the_lock_bounds_the_writes_of_all_servers() {
     let transaction = Transaction { disk: 0.002, ..Transaction::default() };
     let costs = Costs { writes: 1.0, transaction, ..Costs::default() };
     let rate = |servers, users| predict(&costs, &Setup { servers, ..ALONE }, Arrivals::Closed { users }, 7);
@@ -73,7 +73,7 @@ fn partitions_are_written_at_the_same_time() {
 }
 
 #[test]
-fn round_trips_are_part_of_what_a_transaction_takes() {
+fn round_trips_are_part_of_the_transaction_time() {
     let transaction = Transaction { trips: 2.0, trips_per_write: 3.0, ..Transaction::default() };
     let costs = Costs { writes: 1.0, transaction, ..Costs::default() };
     let setup = Setup { round_trip: 0.001, ..ALONE };

@@ -90,7 +90,7 @@ class ApprovalTerms(TypedDict):
     """The arguments that are shown first and that the user may edit; all if absent."""
 
     exposed: NotRequired[Exposure]
-    """What the agent has read that makes it necessary to ask before a tool sends data out."""
+    """The data in the conversation because of which a tool that sends data out needs an approval."""
 
     cutOff: NotRequired[CutOff]
     """Set if the call was interrupted while it ran: the request asks whether to run it again."""
@@ -104,7 +104,7 @@ class ChangeResult(TypedDict):
 
 
 class ContextParts(TypedDict):
-    """What takes room in a model's context, in estimated tokens."""
+    """The parts of a model's context, in estimated tokens."""
 
     instructions: int
     """The instructions."""
@@ -287,7 +287,7 @@ class ConversationView(TypedDict):
 
 
 CutOff: TypeAlias = Literal["open", "again"]
-"""What happens to an interrupted call."""
+"""The decision about an interrupted call."""
 
 
 class DataPart(TypedDict):
@@ -310,7 +310,7 @@ class DefinitionError(TypedDict):
     """The field."""
 
     message: str
-    """What is wrong with it."""
+    """The problem of the field."""
 
 
 class DefinitionList(TypedDict):
@@ -321,13 +321,13 @@ class DefinitionList(TypedDict):
 
 
 class DefinitionResult(TypedDict):
-    """What became of a definition."""
+    """The result of storing a definition."""
 
     name: str
     """Its name; empty if it has none."""
 
     state: SyncOutcome
-    """What was done."""
+    """The outcome."""
 
     id: NotRequired[str]
     """The id of the agent, and of its page. Absent if it failed."""
@@ -362,7 +362,7 @@ ExecutionModeName: TypeAlias = Literal["run_once", "run_until_done", "run_max_it
 
 
 class Exposure(TypedDict):
-    """What an agent has read in a conversation. Each field names the tool that first returned such data."""
+    """The kinds of data that an agent has read in a conversation. Each field names the tool that first returned such data."""
 
     private: NotRequired[str]
     """The tool that returned private data."""
@@ -489,7 +489,7 @@ InvokeTools: TypeAlias = bool | list[str]
 
 
 class ListedModel(TypedDict):
-    """A model, and what it can do."""
+    """A model with its features."""
 
     id: NotRequired[str]
     """The id by which requests choose the model. Absent if it is an agent's only one, which the config does not list under `models`."""
@@ -931,11 +931,11 @@ class StoredFile(TypedDict):
 
 
 SyncOutcome: TypeAlias = Literal["created", "updated", "unchanged", "failed"]
-"""What was done with a definition."""
+"""The outcome of storing a definition."""
 
 
 class SyncResult(TypedDict):
-    """What became of the definitions."""
+    """The result of storing definitions."""
 
     state: SyncState
     """`synced` if all are stored, `partial` if some are, `failed` if none is."""

@@ -8,10 +8,10 @@ use store::SessionRow;
 /// How old a session may be in which an account is linked without a further check, in milliseconds.
 const RECENT: i64 = 10 * 60 * 1_000;
 
-/// What a user does before a company account is linked.
+/// The confirmation that is needed before a company account is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Confirmation {
-    /// Nothing: the user has signed in recently.
+    /// None: the user has signed in recently.
     NotNeeded,
     /// Entering the password.
     Password,
@@ -20,7 +20,7 @@ pub(crate) enum Confirmation {
 }
 
 impl Confirmation {
-    /// Returns what the user must do in this session before they link an account.
+    /// Returns the confirmation that is needed in this session before an account is linked.
     pub(crate) async fn find(
         accounts: &Accounts,
         user_id: &str,

@@ -56,7 +56,8 @@ impl From<ProviderError> for SignInProblem {
 }
 
 impl SignInProblem {
-    /// Records a refused sign-in in the audit log. What anybody can cause without an account at the provider has no entry.
+    /// Records a refused sign-in in the audit log. Failures that need no account at the provider have no entry, because
+    /// anybody could cause them.
     pub(super) fn record(&self, accounts: &Accounts, provider: &Provider, address: Option<&str>) {
         let (user_id, reason) = match self {
             Self::Invalid(what) => (None, format!("invalid {what}")),
@@ -188,7 +189,7 @@ async fn sign_up(
         name,
         password: String::new(),
         must_change_password: false,
-        // Those of groups count in sessions that begin at the provider.
+        // Roles of groups count only in sessions that begin at the provider.
         roles: Vec::new(),
         now: now_millis(),
     };
@@ -229,12 +230,12 @@ async fn is_free(accounts: &Accounts, new: &mut NewNames<'_>, name: &str) -> Res
     Ok(!is_taken && !new.has_lookalike(name).await?)
 }
 
-/// Returns what is stored of a user at the provider.
+/// Returns the claims of a user at the provider, as they are stored.
 pub(super) fn claims(user: ProviderUser) -> ProviderClaims {
     ProviderClaims { issuer: user.issuer, subject: user.subject, label: user.label, roles: user.roles }
 }
 
-/// Returns what the audit log says about a sign-in at a provider.
+/// Returns the details of a sign-in at a provider for the audit log.
 pub(super) fn about(provider: &Provider) -> Map<String, Value> {
     Map::from_iter([("provider".to_owned(), provider.settings.id.clone().into())])
 }

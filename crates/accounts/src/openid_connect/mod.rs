@@ -123,8 +123,7 @@ async fn link(
     })
 }
 
-/// `GET /auth/openid-connect/{provider}/callback`: the redirect URI. Whatever the outcome is, the sign-in
-/// that has begun is over.
+/// `GET /auth/openid-connect/{provider}/callback`: the redirect URI. It ends the pending sign-in, whatever its outcome.
 async fn finish(
     LocalAccounts(accounts): LocalAccounts,
     member: Option<SignedInUser>,

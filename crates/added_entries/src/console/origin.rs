@@ -35,7 +35,7 @@ pub enum OriginQuery {
     All,
     /// The config.
     Config,
-    /// Those that administrators have added.
+    /// The entries that administrators have added.
     Added,
 }
 

@@ -25,9 +25,9 @@ pub trait EntryPages: Entries {
     const PATH: &'static str;
     /// The title of the page of a new entry, and the name of its part.
     const NEW: (&'static str, &'static str);
-    /// What a page says after something was done, by the value of `done` in its query.
+    /// The notice of a page after an action, by the value of `done` in its query.
     const DONE: &'static [(&'static str, &'static str)];
-    /// What deleting an entry means, and the text of the button.
+    /// The explanation of deleting an entry, and the text of the button.
     const DELETE: (&'static str, &'static str);
 
     /// Parses the form of an entry.
@@ -49,7 +49,7 @@ pub trait EntryPages: Entries {
     fn export(&self) -> String;
 }
 
-/// What a form has sent.
+/// The contents of a submitted form.
 pub struct SentEntry<B> {
     /// The name.
     pub name: String,
@@ -59,7 +59,7 @@ pub struct SentEntry<B> {
     pub body: B,
 }
 
-/// What was sent and refused.
+/// The contents of a rejected form, with the reason.
 struct Refused<B> {
     /// The entry, if it could be read.
     body: Option<B>,
@@ -68,13 +68,13 @@ struct Refused<B> {
     error: UserError,
 }
 
-/// What is shown of an entry.
+/// The parts of the page of an entry.
 pub struct EntryView {
-    /// What comes first.
+    /// The top of the page.
     pub top: Option<AnyView>,
     /// Its state.
     pub state: AnyView,
-    /// What can be done with it, beside switching it.
+    /// The actions on it, beside the switch.
     pub actions: AnyView,
     /// The form.
     pub form: AnyView,

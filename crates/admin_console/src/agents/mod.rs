@@ -55,7 +55,7 @@ pub(crate) struct AgentRow {
     pub(crate) model: String,
     /// The type of its connection.
     pub(crate) provider: &'static str,
-    /// Who may chat with it, as the end of a sentence.
+    /// The users who may chat with it, as the end of a sentence.
     pub(crate) auth: String,
     /// The usage of the last seven days, including today.
     pub(crate) used: UsageTotals,

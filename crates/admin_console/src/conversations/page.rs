@@ -106,7 +106,7 @@ fn value(text: &str) -> String {
     text_with_code_points(text, TextKind::Value).into_owned()
 }
 
-/// Returns what somebody has written, with the hidden characters visible that no script needs.
+/// Returns a text of a user or an agent, in which the hidden characters that no script needs are visible.
 fn prose(text: &str) -> String {
     text_with_code_points(text, TextKind::Prose).into_owned()
 }

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn element_has_what_differs_from_the_defaults() {
+    fn element_has_only_settings_that_differ_from_the_defaults() {
         let check = |settings: EmbedSettings, expected: &str| {
             assert_eq!(element(&settings.attributes(&chat())), expected);
             assert_eq!(settings.problems(), Vec::<String>::new());

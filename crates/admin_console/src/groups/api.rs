@@ -68,7 +68,7 @@ async fn show(
     Ok(Json(GroupAdmin::new(&state, &admin)?.get(&id).await?))
 }
 
-/// The body that changes a group. What is absent stays.
+/// The body that changes a group. Absent properties stay as they are.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GroupChangeBody {

@@ -165,7 +165,7 @@ impl<'a> GroupAdmin<'a> {
     }
 }
 
-/// Returns what the audit log says about a change, without the members.
+/// Returns the details of a change for the audit log, without the members.
 fn about_change(before: &Group, change: &GroupChange) -> Value {
     let mut about = json!({ "groupId": before.id, "name": before.name });
     let mut record = |key: &str, old: Value, new: Option<Value>| {

@@ -75,7 +75,7 @@ pub(super) fn totals(seen: &Overview, range: Option<&str>, days: i64) -> impl In
     let is_rated = share.is_some();
     let satisfaction =
         (share.map_or_else(String::new, |share| format!("{} %", number(share * 100.0))), change(share, share_before));
-    // Nobody looks for it where no provider has a cache.
+    // The figure is left out where no provider has a cache.
     let has_saved = used.saved_usd != 0.0;
     let saved = ("Saved by caches", (signed_dollars(used.saved_usd), None), of("&sort=cost"));
     let figures = [
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_caches_have_saved_is_shown_where_there_is_something() {
+    fn cache_savings_are_shown_if_there_are_any() {
         let check = |saved_usd: f64, expected: Option<&str>| {
             let total = UsageTotals { cost_usd: 2.0, saved_usd, ..UsageTotals::default() };
             let seen = Overview {

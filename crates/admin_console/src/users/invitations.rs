@@ -63,7 +63,7 @@ struct AddedInvitation {
     expires_at: i64,
 }
 
-/// The invitations that nobody has accepted yet.
+/// The invitations that were not accepted yet.
 #[derive(Serialize, JsonSchema)]
 struct InvitationItems {
     items: Vec<Invitation>,
@@ -176,7 +176,7 @@ impl UserAdmin<'_> {
         Ok(AddedInvitation { id: made.id, link, expires_at: made.expires_at })
     }
 
-    /// Invites users: all or none. What is invited is checked before.
+    /// Invites users: all or none. All of them are validated first.
     ///
     /// # Errors
     /// 422 for too many invitations.

@@ -42,7 +42,7 @@ pub(crate) struct DiscordBot {
 }
 
 impl DiscordBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Discord, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         Ok(Self { site, token: settings.token.expose().to_owned(), pace })
@@ -204,7 +204,7 @@ fn nonce(key: &str) -> String {
     key.chars().take(MAX_NONCE).collect()
 }
 
-/// Returns a message that notifies nobody, whatever a model has written.
+/// Returns a message that notifies no user, for any text of a model.
 pub(super) fn body(message: &Rendered, buttons: &[Vec<Button>]) -> Value {
     json!({
         "content": markup(message), "components": rows(buttons), "flags": SUPPRESS_EMBEDS,

@@ -17,7 +17,7 @@ const UNKNOWN_MESSAGE: i64 = 10_008;
 /// The words by which [`is_gone`] knows the error.
 const GONE: &str = "the message is gone";
 
-/// Returns what a response that is not a success means.
+/// Returns the error that a response without success means.
 pub(super) fn failure(response: &EgressResponse) -> ApiError {
     let read: ApiFailure = serde_json::from_slice(&response.body).unwrap_or_default();
     let status = response.status;

@@ -194,7 +194,7 @@ async fn hello(socket: &mut WebSocket) -> Result<Duration, ApiError> {
     }
 }
 
-/// Returns what the code means with which Discord ends a connection.
+/// Returns the meaning of the code with which Discord closes a connection.
 fn closed(code: Option<u16>) -> Result<GatewayEvent, ApiError> {
     match code {
         Some(4004) => {
@@ -211,7 +211,7 @@ fn unavailable(cause: &str) -> ApiError {
     ApiError::Unavailable(cause.to_owned())
 }
 
-/// Reads what comes over a connection, for a fuzz target: the kind of an event and what it says.
+/// Reads a frame of a connection, for a fuzz target: the kind of an event and its data.
 #[cfg(feature = "fuzz")]
 pub(crate) fn fuzz_payload(text: &str) -> Option<(String, Value)> {
     let payload = serde_json::from_str::<Payload>(text).ok()?;

@@ -1,4 +1,4 @@
-//! A folder of a mail server, over IMAP. What was handled is marked as seen; nothing is moved or deleted.
+//! A folder of a mail server, over IMAP. Handled mails are marked as seen; no mail is moved or deleted.
 
 use crate::messenger::{ApiError, Refusal};
 use crate::section::{ImapSecurity, Mailbox};

@@ -126,7 +126,7 @@ fn is_certain(mail: &Message<'_>, address: &str, mailbox: &Mailbox) -> bool {
     results.next().is_some_and(|(_, header)| is_verified(header, server, domain))
 }
 
-/// Returns what the person has written.
+/// Returns the text of the person.
 fn text(mail: &Message<'_>) -> String {
     let text = match mail.text_part(0).map(|part| &part.body) {
         Some(PartType::Text(text)) => own_text(text),

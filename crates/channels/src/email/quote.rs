@@ -30,7 +30,7 @@ const HTML_QUOTES: [&str; 6] = [
 /// The maximum number of lines of the text that introduces a quoted mail.
 const MAX_ATTRIBUTION: usize = 3;
 
-/// Returns what is not quoted in a plain text.
+/// Returns a plain text without its quotations.
 pub(super) fn own_text(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
     let mut own: Vec<&str> = Vec::new();

@@ -1,4 +1,5 @@
-//! The text of a mail as HTML. What a model writes loads nothing from elsewhere: pictures are links, and HTML is text.
+//! The text of a mail as HTML. The text of a model loads no external content: pictures are links, and HTML is shown as
+//! text.
 
 use markdown_stream::link_text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html as write};

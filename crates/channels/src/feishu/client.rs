@@ -64,7 +64,7 @@ impl ApiRequest {
 }
 
 impl FeishuBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Feishu, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         let (app_id, app_secret) = (settings.app_id.clone(), settings.app_secret.expose().to_owned());
@@ -308,7 +308,7 @@ fn read<T: DeserializeOwned>(response: &EgressResponse) -> Result<T, ApiError> {
     serde_json::from_slice(&response.body).map_err(unreadable)
 }
 
-/// Returns what it means that no access token is given: the app or its secret is not known.
+/// Returns the error for a missing access token: the app or its secret is not known.
 fn as_wrong_secret(error: ApiError) -> ApiError {
     match error {
         ApiError::Refused { description, .. } => ApiError::Refused { refusal: Refusal::Token, description },

@@ -117,7 +117,7 @@ fn read_post(message_id: &str, post: &Value) -> (String, Vec<IncomingFile>) {
     (text.trim().to_owned(), files)
 }
 
-/// Returns what the reader of a link sees, with its address.
+/// Returns the visible text of a link, with its address.
 fn link(text: &str, href: &str) -> String {
     match (text, href) {
         (text, "") => text.to_owned(),

@@ -28,7 +28,7 @@ const BUSY: [i64; 2] = [1, 1_000_040_343];
 /// The code of a card that cannot be made of what was sent.
 const CARD: i64 = 230_099;
 
-/// Returns what a response means whose code is not 0, or which has none.
+/// Returns the error of a response whose code is not 0, or which has none.
 pub(super) fn failure(response: &EgressResponse) -> ApiError {
     let status = response.status;
     let Ok(ApiStatus { code, msg }) = serde_json::from_slice(&response.body) else {

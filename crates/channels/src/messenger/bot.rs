@@ -1,4 +1,4 @@
-//! The bot of a channel, whatever its messenger is.
+//! The bot of a channel, of any messenger.
 
 use super::{ApiError, BotAccount, Button, ChatPlace, Messenger, OpenedMail, OutgoingFile, Pace, Press};
 use crate::discord::DiscordBot;
@@ -56,7 +56,7 @@ macro_rules! call {
 }
 
 impl Bot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     ///
     /// # Errors
     /// The certificates of the system cannot be read, or the URL is not one.

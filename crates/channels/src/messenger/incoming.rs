@@ -119,8 +119,9 @@ pub(crate) struct ReadUpdate {
     pub(crate) incoming: Incoming,
 }
 
-/// Returns the number of an update: its time, with which later ones are larger, and some bits of a hash, which tell apart
-/// what happens at once. What is sent again has the same number. `None` if the time is beyond what a number holds.
+/// Returns the number of an update: its time, with which later ones are larger, and some bits of a hash, which
+/// distinguish updates of the same time. A repeated update has the same number. `None` if the time is beyond what a
+/// number holds.
 pub(crate) fn number_of_update(time: i64, bits: u32, what: &str) -> Option<i64> {
     let hash = Sha256::digest(what);
     let bytes = hash

@@ -74,7 +74,7 @@ impl Messenger {
         }
     }
 
-    /// Returns what a user sends to be linked.
+    /// Returns the text that a user sends to be linked.
     pub(crate) fn link_command(self, code: &str) -> String {
         match self {
             Self::Telegram => format!("/start {code}"),

@@ -95,7 +95,7 @@ impl Session<'_> {
                 let (text, buttons, is_private) = reply.into_message();
                 bot.respond(response, &text, &buttons, !is_private).await
             }
-            // One that is sent again was answered.
+            // The command was delivered again and is answered already.
             None => bot.respond(response, &Rendered::plain(NOTHING), &[], true).await,
         };
         if let Err(error) = responded {

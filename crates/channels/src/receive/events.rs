@@ -127,7 +127,7 @@ impl Receiver {
         let batch = session.sort(vec![read]).await?;
         let (jobs, accepted) = (self.jobs.clone(), batch.accepted);
         store.write(move |db| Box::pin(accept(db, jobs, accepted))).await?;
-        // Whoever is not answered in time is not answered.
+        // A reply that cannot be sent in time is dropped.
         let _ = tokio::time::timeout(MAX_REPLIES, session.reply(batch.replies)).await;
         Ok(())
     }

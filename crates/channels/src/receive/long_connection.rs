@@ -7,8 +7,8 @@ use ::jobs::JobContext;
 use std::time::{Duration, Instant};
 
 impl Session<'_> {
-    /// Reads until the connection ends, and waits until another one may be opened. What was not acknowledged then, Feishu
-    /// sends again.
+    /// Reads until the connection ends, and waits until another one may be opened. Feishu repeats the events that were
+    /// not acknowledged then.
     pub(super) async fn read_long_connection(
         &self,
         job: &JobContext,

@@ -1,6 +1,6 @@
-//! Receives what people send. The messages of a bot are read by one server: a job with a lease. Those that Slack and
-//! Feishu send over HTTP come to any server. What linked people send is stored with the job that handles it, in one transaction,
-//! before the messenger is told to forget it.
+//! Receives the messages of people. The messages of a bot are read by one server: a job with a lease. Those that Slack
+//! and Feishu send over HTTP come to any server. A message of a linked person is stored with the job that handles it,
+//! in one transaction, before it is acknowledged to the messenger.
 
 mod discord;
 mod email;
@@ -220,7 +220,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Stores what was accepted, behind the fence of the job.
+    /// Stores the accepted messages, with the fencing of the job.
     async fn store(&self, job: &JobContext, batch: &mut Batch) -> Result<(), StoreError> {
         let (jobs, accepted) = (self.receiver.jobs.clone(), std::mem::take(&mut batch.accepted));
         if accepted.is_empty() {

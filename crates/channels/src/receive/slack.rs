@@ -7,7 +7,7 @@ use ::jobs::JobContext;
 use std::time::{Duration, Instant};
 
 impl Session<'_> {
-    /// Reads until the connection ends. What was not acknowledged then, Slack sends again.
+    /// Reads until the connection ends. Slack repeats the events that were not acknowledged then.
     pub(super) async fn read_socket(
         &self,
         job: &JobContext,

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_mentions_nobody() {
+    fn text_of_a_model_mentions_no_user() {
         insta::assert_snapshot!(check("<!channel> <@U1> @here &lt;!here&gt; [x](<!everyone>)"), @r#"rich_text_section: "<!channel> <@U1> @here &lt;!here&gt; [x](<!everyone>)""#);
         assert_eq!(fallback("<!channel> & you"), "&lt;!channel&gt; &amp; you");
         assert!(fallback(&"<".repeat(3_000)).len() <= MAX_FALLBACK);

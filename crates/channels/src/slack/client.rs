@@ -59,7 +59,7 @@ pub(crate) struct SlackBot {
 }
 
 impl SlackBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     pub(crate) fn new(settings: &Slack, pace: Pace) -> Result<Self, ApiError> {
         let site = Site::new(&settings.base_url, settings.allow_private)?;
         let bot_token = settings.bot_token.expose().to_owned();
@@ -98,7 +98,7 @@ impl SlackBot {
         Url::parse(&opened.url).map_err(|_| ApiError::Unavailable("the address of the connection is wrong".to_owned()))
     }
 
-    /// Returns what Slack knows of a person; `None` if they are gone, or are a bot.
+    /// Returns Slack's data on a person; `None` if they are gone, or are a bot.
     pub(crate) async fn person(&self, user_id: &str) -> Result<Option<Person>, ApiError> {
         let UserInfo { user } = self.call_with_form("users.info", &[("user", user_id)]).await?;
         if user.deleted || user.is_bot {
@@ -286,7 +286,7 @@ fn wait_time(headers: &HeaderMap) -> Duration {
     asked.map_or(DEFAULT_WAIT, |time| time.clamp(Duration::from_secs(1), MAX_WAIT))
 }
 
-/// Returns what the status of a request for a file means that is not 200.
+/// Returns the error of a request for a file whose status is not 200.
 fn file_failure(status: u16, headers: &HeaderMap) -> ApiError {
     match status {
         429 => ApiError::Wait(wait_time(headers)),
@@ -295,7 +295,7 @@ fn file_failure(status: u16, headers: &HeaderMap) -> ApiError {
     }
 }
 
-/// Returns what an error of the Web API means.
+/// Returns the meaning of an error of the Web API.
 fn failure(error: &str, headers: &HeaderMap) -> ApiError {
     let description: String = error.chars().filter(|sign| !sign.is_control()).take(200).collect();
     let refusal = match error {

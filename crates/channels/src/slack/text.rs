@@ -22,7 +22,7 @@ pub(super) fn read_text(text: &str, bot_id: &str) -> (String, bool) {
     (read.trim().to_owned(), is_mentioned)
 }
 
-/// Returns what the reader of a mark sees: `#C1|general` is `#general`, `https://a.test|here` is `here (https://a.test)`.
+/// Returns the visible text of markup: `#C1|general` is `#general`, `https://a.test|here` is `here (https://a.test)`.
 fn shown(mark: &str) -> String {
     let (target, label) = mark.split_once('|').unwrap_or((mark, ""));
     let (target, label) = (unescape(target), unescape(label));
@@ -39,7 +39,7 @@ fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Returns a text in which nothing is a mark: it mentions nobody, whatever a model has written.
+/// Returns a text without markup, which mentions no user, for any text of a model.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_become_what_people_see() {
+    fn markup_is_converted_to_visible_text() {
         let check = |text: &str, expected: &str, is_mentioned: bool| {
             assert_eq!(read_text(text, "U1"), (expected.to_owned(), is_mentioned), "{text:?}");
         };
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_mark_after_escaping() {
+    fn escaped_text_contains_no_markup() {
         let check = |text: &str| {
             let escaped = escape(text);
             assert!(!escaped.contains(['<', '>']), "{escaped}");

@@ -111,7 +111,7 @@ pub(crate) async fn newest_question(
     one(store, QUESTION, channel_id, chat_id, owner).await
 }
 
-/// Returns what a user was shown in a chat, the newest first. It may be answered.
+/// Returns the cards of a user in a chat, the newest first, also answered ones.
 pub(crate) async fn shown_cards(
     store: &Store,
     channel_id: &str,

@@ -25,7 +25,7 @@ const FORGET_OLDEST: &str = "
     DELETE FROM channel_chats WHERE channel_id = $1 AND owner = $2 AND chat_id = (
         SELECT chat_id FROM channel_chats WHERE channel_id = $1 AND owner = $2 ORDER BY used_at, chat_id LIMIT 1)";
 
-/// Returns what a user has in a chat; `None` if they have written nothing there.
+/// Returns the state of a user's chat; `None` if they have written nothing there.
 pub(crate) async fn chat(
     store: &Store,
     channel_id: &str,
@@ -49,7 +49,7 @@ pub(crate) async fn count_chats(store: &Store, channel_id: &str, owner: &str) ->
     store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
 }
 
-/// Stores what a user has in a chat.
+/// Stores the state of a user's chat.
 pub(crate) async fn set_chat(
     db: &mut Db,
     channel_id: String,

@@ -121,7 +121,7 @@ fn read(row: &Row) -> Result<UpdateRow, StoreError> {
     })
 }
 
-/// Records what the turn of an update will continue, before it begins.
+/// Records the conversation that the turn of an update will continue, before it begins.
 pub(crate) async fn begin(
     db: &mut Db,
     (channel_id, update_id): (String, i64),
@@ -201,7 +201,7 @@ fn read_key(row: &Row) -> Result<(String, i64), StoreError> {
     Ok((row.try_get("channel_id")?, row.try_get("update_id")?))
 }
 
-/// Deletes what is old, of all owners.
+/// Deletes old rows of all owners.
 pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
     store
         .write(move |db| {

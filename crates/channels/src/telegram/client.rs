@@ -29,7 +29,7 @@ pub(crate) struct TelegramBot {
 }
 
 impl TelegramBot {
-    /// Returns the bot of a connection. What it sends keeps to the pace.
+    /// Returns the bot of a connection. Its messages are sent at this pace.
     ///
     /// # Errors
     /// The certificates of the system cannot be read, or the URL is not one.

@@ -200,7 +200,7 @@ pub(super) fn message_text(message: &UiMessage, skip: usize, line: &mut dyn FnMu
     text
 }
 
-/// Returns what is said below an answer that is not complete.
+/// Returns the note below an incomplete answer.
 pub(super) fn ending(message: &UiMessage) -> String {
     let metadata = MessageMetadata::from_message(message);
     let note = match metadata.incomplete_outcome() {

@@ -69,8 +69,8 @@ pub(super) fn card_message(tool: &ToolPart, card_id: &str, messenger: Messenger)
     if is_question { question(tool, card_id, messenger) } else { approval(tool, card_id, messenger) }
 }
 
-/// Returns the card of an approval request: the tool and all arguments, as they will run. What does not fit in one
-/// message is decided on the website.
+/// Returns the card of an approval request: the tool and all arguments, as they will run. A request that does not fit
+/// in one message is decided on the website.
 fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage {
     let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
     let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();

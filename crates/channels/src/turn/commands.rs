@@ -38,13 +38,13 @@ impl Turn<'_> {
         self.send_text(&text).await
     }
 
-    /// Returns what the user has in the chat.
+    /// Returns the state of the user's chat.
     pub(super) async fn chat(&self, person: &Person) -> Result<Option<ChatRow>, JobError> {
         let (channel_id, owner) = (&self.channel.id.0, &person.caller.user_id);
         Ok(store::chat(&self.context.store, channel_id, &self.chat_id, owner).await?)
     }
 
-    /// Stores what the user has in the chat.
+    /// Stores the state of the user's chat.
     pub(super) async fn set_chat(&self, person: &Person, chat: ChatRow) -> Result<(), JobError> {
         let (channel_id, chat_id) = (self.channel.id.0.clone(), self.chat_id.clone());
         let owner = person.caller.user_id.clone();

@@ -128,7 +128,7 @@ impl Turn<'_> {
                     Some(card) if self.update.answer_id.is_some() => {
                         (self.update.conversation_id.as_ref() == Some(&card.conversation_id)).then_some(card)
                     }
-                    // What was written before the question does not answer it.
+                    // A message from before the question does not answer it.
                     Some(card) if card.created_at <= self.update.received_at && self.is_open(person, &card).await => {
                         Some(card)
                     }
@@ -224,7 +224,7 @@ impl Turn<'_> {
     }
 }
 
-/// Returns what was decided about a call, as far as it is known.
+/// Returns the decision about a call, if it is known.
 fn known_decision(tool: &ToolPart) -> &'static str {
     match tool.approval.as_ref().and_then(|approval| approval.approved) {
         Some(true) => APPROVED,

@@ -27,8 +27,8 @@ enum Wish {
 }
 
 impl Turn<'_> {
-    /// Runs the command. What it does is the same when a server is killed and the next one repeats it: a fact keeps its
-    /// number, whatever else is forgotten.
+    /// Runs the command. It is idempotent, so another server can repeat it after a kill: a fact keeps its number,
+    /// whatever else is forgotten.
     pub(super) async fn memory(&self, person: &Person, rest: &str) -> Result<String, JobError> {
         let done = self.wanted_of_memory(&person.caller.user_id, wish(rest)).await;
         done.or_else(|error| match error.code {
@@ -52,7 +52,7 @@ impl Turn<'_> {
                     (Some(fact), None) => {
                         match memory.forget(user_id, &fact.id).await {
                             Ok(()) => {}
-                            // Somebody else was faster.
+                            // Another request has deleted it first.
                             Err(error) if error.code == ErrorCode::NotFound => {}
                             Err(error) => return Err(error),
                         }
@@ -81,7 +81,7 @@ impl Turn<'_> {
     }
 }
 
-/// Reads what follows the command.
+/// Parses the arguments of the command.
 fn wish(rest: &str) -> Wish {
     let words: Vec<_> = rest.split_whitespace().map(str::to_ascii_lowercase).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {

@@ -28,7 +28,8 @@ impl Turn<'_> {
         {
             return Ok(end);
         }
-        // An answer to a question has no files. Such a message is told that the conversation waits for the answer.
+        // An answer to a question has no files. The reply to such a message says that the conversation waits for the
+        // answer.
         if files.is_empty()
             && let Some(end) = self.answer_question(person, replies_to.as_deref(), &text).await?
         {
@@ -79,7 +80,7 @@ impl Turn<'_> {
         }
         let chat = chat.unwrap_or_default();
         let known = match &chat.conversation_id {
-            // One that the user has deleted, or that is with another agent, is not continued.
+            // A conversation that the user has deleted, or that is with another agent, is not continued.
             Some(id) => self.context.store.conversation(&person.caller.user_id, id).await?,
             None => None,
         };
@@ -104,7 +105,7 @@ impl Turn<'_> {
         Ok(false)
     }
 
-    /// Stores what the turn will continue, before it begins.
+    /// Stores the conversation that the turn will continue, before it begins.
     pub(super) async fn remember(
         &mut self,
         conversation_id: &str,

@@ -52,7 +52,7 @@ impl ShownFile {
 
     /// Returns how the text of the answer names a file that is not attached.
     pub(super) fn linked(&self, config: &Config) -> String {
-        // What is not on this server, such as a file in the message itself, has no address there.
+        // Other contents, such as a file in the message itself, have no address on this server.
         let origin = config.auth.public_urls.first().filter(|_| self.url.starts_with('/'));
         match origin.and_then(|origin| origin.join(&self.url).ok()) {
             Some(url) => format!("📎 [{}](<{url}>)", plain(&self.name)),

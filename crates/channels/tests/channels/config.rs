@@ -1,4 +1,4 @@
-//! What the author of a config reads about mistakes.
+//! Tests of the error messages about configs.
 
 use crate::discord::{FakeDiscord, TOKEN as DISCORD_TOKEN};
 use crate::feishu::{APP_SECRET, FakeFeishu};

@@ -86,7 +86,7 @@ async fn users_see_and_change_what_is_remembered_about_them() {
         telegram.until_text(7, "Forgotten: Lives in Oslo.").await;
         let left = server.memory.0.lock().unwrap().0.clone();
         assert_eq!(left.keys().collect::<Vec<_>>(), ["f2"]);
-        // What is not there any more is not another fact.
+        // The number of a deleted fact does not select another one.
         telegram.write(7, 7, &format!("/memory forget {number}"));
         telegram.until_text(7, "Nothing with this number is remembered.").await;
         telegram.write(7, 7, "/memory off");
@@ -137,7 +137,7 @@ async fn a_link_is_confirmed_and_never_replaces_another() {
         async |server, telegram, _| {
             server.add_user("mallory", "support").await;
             let code = server.code("mallory").await;
-            // Somebody who is linked, and a group that reads the code.
+            // A user who is linked already, and a group that reads the code.
             telegram.write(7, 7, &format!("/start {code}"));
             telegram.until_text(7, "You are linked as “ada”. To link another account, unlink first").await;
             telegram.press(7, 7, telegram.messages()[0].0, &format!("link:{code}"));
@@ -151,7 +151,7 @@ async fn a_link_is_confirmed_and_never_replaces_another() {
             let (id, link) = telegram.button(8).unwrap();
             telegram.press(8, 8, id, &link);
             telegram.until_text(8, "not valid any more").await;
-            // Who has unlinked can link to another account.
+            // After unlinking, another account can be linked.
             telegram.write(7, 7, "/unlink");
             telegram.until_text(7, "Unlinked.").await;
             telegram.link(7, &server.code("mallory").await).await;
@@ -241,7 +241,7 @@ async fn a_call_is_approved_by_its_user_only_and_once() {
         telegram.until_text(7, "[U+202E]").await;
         telegram.until("buttons", |fake| fake.button(7).is_some()).await;
         let (id, approve) = telegram.button(7).unwrap();
-        // Somebody who is not linked, a card of another chat, and a choice that is not there.
+        // A user who is not linked, a card of another chat, and a choice that does not exist.
         telegram.press(11, 7, id, &approve);
         telegram.press(9, 9, id, &approve);
         telegram.until("refused", |fake| fake.acknowledged() == ["This button is not valid any more."]).await;

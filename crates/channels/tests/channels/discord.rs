@@ -23,7 +23,7 @@ pub(crate) const APPLICATION: &str = "200";
 #[derive(Default)]
 pub(crate) struct Guild {
     pub(crate) url: String,
-    /// What has happened, by numbers. A session gets what came after it began.
+    /// The events by number. A session gets those since its start.
     pub(crate) events: Vec<(&'static str, Value)>,
     /// The sessions, with the number of the event after which each began.
     pub(crate) sessions: HashMap<String, usize>,

@@ -78,7 +78,7 @@ async fn commands_are_answered_in_place() {
             discord.command(7, DIRECT, "new", None);
             discord.until_text(DIRECT, "begins a new conversation").await;
             assert_eq!(conversations(server).await.len(), 1);
-            // Strangers are told so, and only they see it.
+            // Strangers get a reply that only they see.
             discord.command(8, SERVER, "status", None);
             discord.until_text(SERVER, "I answer people who have an account").await;
             discord.command(8, SERVER, "status", None);

@@ -17,10 +17,10 @@ pub(crate) struct BotMessage {
 /// A status and a body.
 pub(crate) type Answer = (u16, Value);
 
-/// What a call does.
+/// The function that answers a call.
 pub(crate) type Effect = Box<dyn FnMut(&mut Guild) -> Answer + Send>;
 
-/// Returns what a call does.
+/// Returns the function that answers a call.
 pub(crate) fn effect(effect: impl FnMut(&mut Guild) -> Answer + Send + 'static) -> Option<Effect> {
     Some(Box::new(effect))
 }
@@ -46,7 +46,7 @@ pub(crate) fn read_message(channel: &str, body: &Value) -> Result<BotMessage, An
     if !is_valid {
         return Err((400, json!({ "message": "Invalid Form Body", "code": 50_035 })));
     }
-    // Nothing that a model writes notifies anybody.
+    // Mentions in the text of a model notify no user.
     assert_eq!(body["allowed_mentions"], json!({ "parse": [] }));
     let buttons = buttons.iter().map(|button| button["custom_id"].as_str().unwrap().to_owned()).collect();
     let is_hidden = body["flags"].as_u64().unwrap() & 64 != 0;

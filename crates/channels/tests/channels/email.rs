@@ -13,7 +13,7 @@ pub(crate) const BOT: &str = "bot@corp.test";
 pub(crate) struct MailServer {
     child: Child,
     orders: Mutex<ChildStdin>,
-    /// What it has written.
+    /// The messages that it has sent.
     written: Arc<Mutex<Vec<Value>>>,
     ports: (u64, u64),
 }

@@ -142,7 +142,7 @@ async fn number_for_several_decisions_needs_its_letter() {
 }
 
 #[tokio::test]
-async fn number_decides_only_what_the_mail_shows_to_which_it_replies() {
+async fn number_decides_only_requests_in_the_mail_that_is_answered() {
     let replies = || vec![tool_call_reply(&[("a", "act", r#"{"to":"x"}"#), ("b", "act", r#"{"to":"y"}"#)])];
     on_each_database(replies, async |server, mails| {
         mails.write(ADA, 3, "Do both", "");

@@ -41,7 +41,7 @@ async fn files_are_attached_in_telegram_or_named() {
         telegram.until_text(7, "Here it is.").await;
         let texts = telegram.texts(7);
         assert!(texts.iter().any(|text| text == "📎 report \"1\".txt\n\n📎 b.csv\n\nHere it is."), "{texts:?}");
-        // One that the messenger refuses, one that nobody has, and one that is too large.
+        // A file that the messenger refuses, a missing one, and one that is too large.
         let refused = json!({ "ok": false, "error_code": 400, "description": "Bad Request: file is too big" });
         telegram.fail("sendDocument", 400, refused);
         server.add_file("c.txt", b"c".to_vec()).await;
@@ -115,7 +115,7 @@ async fn files_are_attached_in_feishu_once() {
         fake.until("two files", |fake| fake.files().len() == 2).await;
         assert_eq!(fake.files(), expected("ou_7", "report \"1\".txt"));
         fake.until_text("ou_7", "Here it is.").await;
-        // One that Feishu refuses. An image is sent as one.
+        // A file that Feishu refuses. An image is sent as an image.
         fake.fail("upload", 234_006);
         server.add_file("c.txt", b"c".to_vec()).await;
         server.add_file("d.png", b"\x89PNG\r\n\x1a\n".to_vec()).await;

@@ -92,7 +92,7 @@ async fn check(database: &str, call: usize) -> bool {
     let second = Victim::start(&place);
     let is_answer = |text: &String| text.contains("It is 42") || text.contains("cut off");
     telegram.until("the answer", |fake| fake.texts(7).iter().any(is_answer)).await;
-    // What the next message gets shows that nothing else follows.
+    // The reply to the next message shows that no second answer follows.
     telegram.write(7, 7, "/status");
     telegram.until_text(7, "You write as ada").await;
     let texts = telegram.texts(7);
@@ -146,8 +146,9 @@ async fn position(server: &TestServer) -> String {
     found.unwrap().flatten().unwrap_or_default()
 }
 
-/// The same in Discord, with an answer to a message or to a command. What the first server has not handled comes to the
-/// second one, which goes on with its session. Discord knows a message that is sent again, so no placeholder is left.
+/// The same in Discord, with an answer to a message or to a command. The events that the first server has not handled
+/// are sent to the second one, which resumes its session. Discord knows a message that is sent again, so no placeholder
+/// is left.
 async fn check_discord(database: &str, call: usize, is_command: bool) -> bool {
     const CHAT: u64 = 907;
     let (discord, url) = FakeDiscord::start().await;

@@ -132,7 +132,7 @@ pub(crate) async fn on_each_database(test: impl AsyncFn(String)) {
     join_all(databases.into_iter().map(|database| test(database))).await;
 }
 
-/// What is remembered about `ada`: facts by id, and whether memory is on.
+/// The memory about `ada`: facts by id, and whether memory is on.
 #[derive(Default)]
 pub(crate) struct TestMemory(pub(crate) Mutex<(BTreeMap<String, String>, bool)>);
 
@@ -160,7 +160,7 @@ pub(crate) struct TestServer {
     pub(crate) chat: Chat,
     pub(crate) memory: Arc<TestMemory>,
     pub(crate) store: Store,
-    /// What the tool `act` was called with.
+    /// The arguments of the calls of the tool `act`.
     pub(crate) effects: Arc<Mutex<Vec<Value>>>,
     /// The files that the tool `present` shows.
     pub(crate) presented: Arc<Mutex<Vec<PresentedContent>>>,

@@ -26,7 +26,7 @@ pub(crate) const BOT_USER: &str = "UBOT";
 #[derive(Default)]
 struct Workspace {
     url: String,
-    /// What was not acknowledged, by the ids of the envelopes.
+    /// The events that were not acknowledged, by the ids of their envelopes.
     envelopes: BTreeMap<u64, Value>,
     messages: BTreeMap<String, BotMessage>,
     calls: Vec<String>,
@@ -37,7 +37,7 @@ struct Workspace {
     next: u64,
     silent_from: Option<usize>,
     files: Vec<SentFile>,
-    /// What was uploaded and is not shown yet, by ids: the name, and the content.
+    /// The uploaded files that are not shown yet, by ids: the name, and the content.
     uploads: BTreeMap<String, (String, String)>,
 }
 
@@ -121,7 +121,7 @@ impl FakeSlack {
         self.send("events_api", payload);
     }
 
-    /// Returns what is sent when a person presses a button.
+    /// Returns the event of a pressed button.
     pub(crate) fn pressed(&self, person: &str, ts: &str, value: &str) -> Value {
         let message = self.workspace().messages[ts].clone();
         json!({
@@ -285,7 +285,7 @@ async fn socket(State(fake): State<FakeSlack>, upgrade: WebSocketUpgrade) -> Res
     upgrade.on_upgrade(move |socket| serve(fake, socket))
 }
 
-/// Sends what happens, and removes what is acknowledged.
+/// Sends events, and removes acknowledged ones.
 async fn serve(fake: FakeSlack, mut socket: WebSocket) {
     let number = {
         let mut workspace = fake.workspace();

@@ -36,7 +36,7 @@ async fn direct_messages_and_threads_are_conversations() {
         let ts = slack.write("U7", "C1", "<@UBOT> hello");
         let thread = format!("C1/{ts}");
         assert_eq!(slack.until_text(&thread, "In a thread.").await.len(), 1);
-        // There, whoever talks to it need not mention it; others do.
+        // There, people who talk to the bot need not mention it; others do.
         slack.write("U8", &thread, "May I?");
         slack.write("U7", &thread, "And?");
         assert_eq!(slack.until_text(&thread, "Still there.").await.len(), 2);
@@ -105,7 +105,7 @@ async fn strangers_get_one_line_that_only_they_see() {
             assert_eq!(conversations(server, "ada").await, 0);
             slack.write("U7", "D7", "!unlink");
             slack.until_text("D7", "Unlinked.").await;
-            // Sent again, it is not the message of a stranger. What comes next shows that it was handled.
+            // Sent again, it is not the message of a stranger. The next text shows that it was handled.
             let known = slack.texts("D7").len();
             slack.write("U7", "D7", "!unlink");
             slack.write("U5", "D5", "Hi");

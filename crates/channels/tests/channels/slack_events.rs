@@ -87,7 +87,7 @@ async fn only_slack_can_deliver_events() {
     for body in ["", "nonsense", "{}", "[1]", r#"{"type":"event_callback"}"#] {
         assert_eq!(deliver(&server, SIGNING_SECRET, "application/json", body).await, (200, "{}".to_owned()), "{body}");
     }
-    // What cannot be stored or answered now, Slack sends again.
+    // Slack repeats an event that cannot be stored or answered now.
     server.configure(&bot.replace(BOT_TOKEN, "xoxb-wrong"), CHANNEL);
     assert_eq!(deliver_json(&server, &slack.message("U7", "D7", "Hi", json!({}))).await, 503);
     server.configure(&FakeSlack::connection(&url), CHANNEL);

@@ -1,4 +1,4 @@
-//! What the stand-in of Slack knows of people, and how it reads messages of the bot.
+//! The people that the stand-in of Slack knows, and its reading of the bot's messages.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(crate) struct BotMessage {
     pub(crate) buttons: Vec<String>,
     /// The targets of its links.
     pub(crate) links: Vec<String>,
-    /// Who alone sees it.
+    /// The only user who sees it, if it is private.
     pub(crate) only: Option<String>,
 }
 

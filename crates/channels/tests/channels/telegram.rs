@@ -32,7 +32,7 @@ struct Chats {
     messages: BTreeMap<i64, BotMessage>,
     /// The methods that were called, in their order, without those that wait.
     calls: Vec<String>,
-    /// What the next calls of a method get: a method and a response.
+    /// The responses of the next calls of a method: the method, the status and the body.
     faults: VecDeque<(&'static str, u16, Value)>,
     acknowledged: Vec<String>,
     files: Vec<SentFile>,
@@ -154,7 +154,7 @@ impl FakeTelegram {
         self.chats().files.clone()
     }
 
-    /// Returns what people saw after pressing buttons.
+    /// Returns the notices that people saw after pressing buttons.
     pub(crate) fn acknowledged(&self) -> Vec<String> {
         self.chats().acknowledged.clone()
     }

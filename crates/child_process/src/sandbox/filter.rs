@@ -1,10 +1,11 @@
 //! The system calls that a sandboxed process may make.
 //!
-//! It is a list of what is allowed, so that calls of newer kernels, and those of other ABIs of the processor, are not.
+//! It is a list of allowed calls, so that calls of newer kernels, and those of other ABIs of the processor, are denied.
 //! All others fail with `ENOSYS`, which C libraries take for an older kernel and avoid. Not in the list are, among
-//! others: sockets of every kind, `ptrace` and `process_vm_*`, io_uring, namespaces, mounts, keys, BPF, `perf_event_open`,
-//! `userfaultfd`, shared memory and messages of System V and POSIX, memory files, `fanotify` and `inotify`, and `setsid`:
-//! the kernel may schedule each session as a group of its own, with its own share of the processor.
+//! others: sockets of every kind, `ptrace` and `process_vm_*`, io_uring, namespaces, mounts, keys, BPF,
+//! `perf_event_open`, `userfaultfd`, shared memory and messages of System V and POSIX, memory files, `fanotify` and
+//! `inotify`, and `setsid`: the kernel may schedule each session as a group of its own, with its own share of the
+//! processor.
 
 use libc::{CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS};
 use seccompiler::{
@@ -222,11 +223,11 @@ const OLDER_CALLS: &[libc::c_long] = &[];
 const NAMESPACES: i32 =
     CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUSER | CLONE_NEWUTS;
 
-/// What is shared is in no process's account when it is not mapped, so its amount would not be limited. `RLIMIT_DATA`
-/// does not count what grows like a stack, and huge pages are in no sum of a process.
+/// Shared memory that is not mapped is counted for no process, so its amount would not be limited. `RLIMIT_DATA` does
+/// not count mappings that grow like a stack, and huge pages are in no total of a process.
 const UNCOUNTED_MAPPINGS: i32 = libc::MAP_SHARED | libc::MAP_GROWSDOWN | libc::MAP_HUGETLB;
 
-/// The commands of `ioctl` that programs use on files, pipes, and what they take for a terminal.
+/// The commands of `ioctl` that programs use on files, on pipes, and on outputs that they take for a terminal.
 const IOCTLS: [libc::Ioctl; 7] =
     [libc::TCGETS, libc::TIOCGWINSZ, libc::TIOCGPGRP, libc::FIONREAD, libc::FIONBIO, libc::FIOCLEX, libc::FIONCLEX];
 

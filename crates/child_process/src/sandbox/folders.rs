@@ -1,4 +1,4 @@
-//! What a sandboxed process sees of the file system: the arguments of `bwrap`, and the rules of Landlock.
+//! The file system of a sandboxed process: the arguments of `bwrap`, and the rules of Landlock.
 
 use super::{MemoryFolder, SandboxError, SandboxSettings};
 use landlock::{
@@ -8,13 +8,13 @@ use landlock::{
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where programs, libraries and what they read are, on all distributions. What a machine does not have is left out.
+/// The folders with programs, libraries and their data, on all distributions. Missing ones are left out.
 const PROGRAMS: [&str; 8] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
-/// What programs need of the settings of the machine. Nothing else of `/etc` is there.
+/// The settings of the machine that programs need. The rest of `/etc` is hidden.
 const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
 /// The devices that are there.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Links in `/dev`, with what they point at.
+/// Links in `/dev`, with their targets.
 const LINKS: [(&str, &str); 5] = [
     ("/proc/self/fd", "/dev/fd"),
     ("/proc/self/fd/0", "/dev/stdin"),
@@ -72,7 +72,8 @@ pub(super) fn restrict(settings: &SandboxSettings) -> Result<(), SandboxError> {
 }
 
 fn ruleset(settings: &SandboxSettings) -> Result<RulesetStatus, RulesetError> {
-    // What the first version of Landlock knows is needed; what later ones restrict is added where the kernel has it.
+    // The restrictions of the first version of Landlock are required; those of later versions are added where the
+    // kernel has them.
     let newest = ABI::V6;
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -103,14 +104,14 @@ fn ruleset(settings: &SandboxSettings) -> Result<RulesetStatus, RulesetError> {
     Ok(rules.restrict_self()?.ruleset)
 }
 
-/// Returns whether commands in sandboxes can read what is at a path, because it is where programs are and the sandboxes
-/// are those of this user. `nobody`, as whom the sandboxes of root run, reads none of root's private files.
+/// Returns whether commands in sandboxes can read a path, because it is in a folder with programs and the sandboxes are
+/// those of this user. `nobody`, as whom the sandboxes of root run, reads none of root's private files.
 pub fn shows(path: &Path) -> bool {
     !rustix::process::geteuid().is_root() && is_among_programs(path)
 }
 
 fn is_among_programs(path: &Path) -> bool {
-    // What is created later will be in the nearest folder that exists.
+    // A path that does not exist yet will be in the nearest folder that exists.
     let Some(real) = path.ancestors().find_map(|above| real_path(above).ok()) else { return false };
     let is_below = |programs: &&str| std::fs::canonicalize(programs).is_ok_and(|programs| real.starts_with(programs));
     PROGRAMS.iter().any(is_below)
@@ -121,7 +122,7 @@ fn real_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path })
 }
 
-/// What does not exist needs no rule.
+/// Opens a path for a rule. Returns `None` if it does not exist, since it needs no rule then.
 fn opened(path: &str) -> Option<PathFd> {
     let opened: Result<_, PathFdError> = PathFd::new(path);
     opened.ok()
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_among_programs_is_known() {
+    fn paths_among_programs_are_recognized() {
         let check = |path: &str, expected| assert_eq!(is_among_programs(Path::new(path)), expected, "{path}");
         check("/usr", true);
         check("/bin/sh", true);

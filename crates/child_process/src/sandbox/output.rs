@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 /// The bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
-/// What a command has written to an output.
+/// The bytes that a command has written to an output.
 #[derive(Debug, Default)]
 pub struct Written {
     /// The beginning, up to the bound.
@@ -58,7 +58,7 @@ impl Output {
         self.len() == 0
     }
 
-    /// Returns what was written. Everything that had the output open has ended.
+    /// Returns the output. All processes that had it open have ended.
     pub(super) fn finish(self) -> Written {
         let _ = self.reader.join();
         std::mem::take(&mut *lock(&self.written))

@@ -11,12 +11,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-/// How often what is used is looked at.
+/// The interval in which the used resources are measured.
 const TICK: Duration = Duration::from_millis(40);
-/// What is added to the number of a signal, as shells do.
+/// The exit code of a process that a signal has ended is this and the number of the signal, as in shells.
 const SIGNALLED: i32 = 128;
 
-/// What all processes of a sandbox may use together.
+/// The bounds of all processes of a sandbox together.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The time of the command.
@@ -36,9 +36,9 @@ pub enum Ended {
     Exited {
         /// The exit code; 128 and the number of the signal if it was ended by one.
         code: i32,
-        /// What it has written to standard output.
+        /// Its standard output.
         stdout: Written,
-        /// What it has written to standard error.
+        /// Its standard error.
         stderr: Written,
     },
     /// It took longer than it may.
@@ -51,7 +51,7 @@ pub enum Ended {
 
 impl Sandbox {
     /// Runs the command, and returns when neither it nor anything that it has started runs any more. `watch` is called
-    /// several times a second with what was written last to standard output, and to standard error.
+    /// several times a second with the latest output to standard output, and to standard error.
     ///
     /// # Errors
     /// The command cannot be started, or the system fails. Then nothing runs either.
@@ -74,7 +74,7 @@ impl Sandbox {
             }
             wait_for(&ending, left.min(TICK))?;
             if let Some(status) = self.child.try_wait()? {
-                // What it has left running may have the output open.
+                // Processes that it has left running may have the output open.
                 self.end()?;
                 // `bwrap` ends with the code of the command.
                 let code = status.code().unwrap_or_else(|| SIGNALLED + status.signal().unwrap_or_default());

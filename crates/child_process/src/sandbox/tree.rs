@@ -12,21 +12,21 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, SystemTime};
 
-/// The mode of files and folders. Nobody else sees them.
+/// The mode of files and folders. Other users cannot read them.
 const MODE: Mode = Mode::RWXU;
 
-/// What a file was when it was seen. A file of which none of this has changed has the same content.
+/// The identity of a file's version: if none of these values has changed, the content is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     size: u64,
     node: u64,
-    /// When the content was changed. Whoever changes it could set it back.
+    /// When the content was changed. A process that changes the content could reset it.
     modified: (i64, u64),
-    /// When anything was changed; nobody can set it.
+    /// When the file or its metadata were changed; processes cannot set it.
     changed: (i64, u64),
 }
 
-/// What is in a folder, at a path that is relative to the folder.
+/// An entry of a folder, at a path that is relative to the folder.
 pub enum TreeEntry {
     /// A file.
     File(Stamp, File),
@@ -41,7 +41,7 @@ pub enum WalkError<E> {
     TooMany,
     /// The file system fails.
     System(io::Error),
-    /// What the visitor says.
+    /// The error of the visitor.
     Visitor(E),
 }
 
@@ -51,7 +51,7 @@ pub enum WalkError<E> {
 /// The file exists, or the file system refuses it.
 pub fn write(folder: BorrowedFd<'_>, path: &str, content: &[u8], modified: SystemTime) -> io::Result<Stamp> {
     for (end, _) in path.match_indices('/') {
-        // Nothing runs in the sandbox yet.
+        // Safe without checks of links: no process runs in the sandbox yet.
         match mkdirat(folder, &path[..end], MODE) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -127,7 +127,7 @@ fn names(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Returns what is at a path; `None` for a folder.
+/// Returns the entry at a path; `None` for a folder.
 fn entry(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<Option<TreeEntry>> {
     let stat = statat(root, path, AtFlags::SYMLINK_NOFOLLOW)?;
     let kind = FileType::from_raw_mode(stat.st_mode);

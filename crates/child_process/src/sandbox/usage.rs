@@ -1,4 +1,4 @@
-//! What the processes of a sandbox use together.
+//! The resources that the processes of a sandbox use together.
 
 use rustix::fs::{Dir, Mode, OFlags, fstatvfs, openat};
 use rustix::io::Errno;
@@ -11,27 +11,27 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const MAX_STATUS: u64 = 1 << 20;
 /// The unit of `status`.
 const KILOBYTE: u64 = 1 << 10;
-/// What counts as the memory of a process: its own pages, and the tables of its address space.
+/// The fields that count as the memory of a process: its own pages, and the tables of its address space.
 const MEMORY: [&[u8]; 4] = [b"RssAnon", b"RssShmem", b"VmSwap", b"VmPTE"];
 /// How often the threads of a process are listed while it starts others.
 const MAX_LISTINGS: usize = 10;
 
-/// What is used at a moment.
+/// The used resources at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// The memory of all processes in bytes, as far as it is theirs alone; the largest number if it cannot be read.
-    /// They have no shared memory, and what they have read from files is not theirs.
+    /// They have no shared memory, and pages of files are not counted.
     pub(super) memory_bytes: u64,
     /// The files and folders in all folders.
     pub(super) nodes: u64,
 }
 
 impl Usage {
-    /// Returns what is used. What has ended meanwhile uses nothing.
+    /// Returns the used resources. Processes that have ended meanwhile count as 0.
     pub(super) fn of(processes: &OwnedFd, folders: &[OwnedFd]) -> Self {
         let used = |folder: &OwnedFd| fstatvfs(folder).map_or(0, |system| system.f_files - system.f_ffree);
         let nodes = folders.iter().map(used).sum();
-        // What cannot be counted must not go on: a process could see to it that it is not.
+        // If the memory cannot be read, the command is ended: a process could prevent that it is counted.
         Self { memory_bytes: memory(processes.as_fd()).unwrap_or(u64::MAX), nodes }
     }
 }
@@ -116,7 +116,7 @@ fn parse(status: &[u8]) -> Option<u64> {
         if MEMORY.contains(&&line[..colon]) {
             let amount = String::from_utf8_lossy(&line[colon + 1..]);
             let kilobytes = amount.trim().strip_suffix(" kB").and_then(|amount| amount.parse::<u64>().ok());
-            // What is written in another way is not taken for nothing.
+            // An amount in another format counts as the largest one, not as none.
             let bytes = kilobytes.map_or(u64::MAX, |amount| amount.saturating_mul(KILOBYTE));
             all = Some(all.unwrap_or(0_u64).saturating_add(bytes));
         }

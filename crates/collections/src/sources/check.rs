@@ -29,7 +29,7 @@ pub(crate) struct QuoteContext<'a> {
 /// The checked quotes of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CheckedSources {
-    /// Those that were found.
+    /// The quotes that were found.
     pub(super) sources: Vec<FieldSource>,
     /// The problems, for the model.
     pub(super) problems: Vec<String>,
@@ -123,7 +123,7 @@ fn by_document<'r>(
 impl CheckedSources {
     /// Notes values without a quote, and quotes without a value.
     fn check_values(&mut self, record: &SourcedRecord) {
-        // What cannot be read is reported when the record is prepared.
+        // Invalid records are reported when the record is prepared.
         let Ok(values) = values(&record.data) else { return };
         let covers = |field: &str, value: &str| {
             value.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -62,7 +62,7 @@ pub(crate) struct FieldSource {
 pub(crate) struct SourcedOutcome {
     /// The ids of the records that were stored, in their order.
     pub(crate) ids: Vec<String>,
-    /// Those that were not.
+    /// The rejected records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rejected: Vec<RejectedRecord>,
 }

@@ -16,7 +16,7 @@ const OF_RECORDS: Sql = Sql::pair(
      WHERE record_id = ANY($1) ORDER BY record_id, field COLLATE \"C\", document_id COLLATE \"C\"",
 );
 
-/// Those of a property, and of what is in it.
+/// Deletes the sources of a property and of its parts.
 const DELETE_CHANGED: &str = "
     DELETE FROM data_sources
     WHERE record_id = $1 AND (field = $2 OR substr(field, 1, length($2) + 1) = $2 || '.')";

@@ -1,7 +1,7 @@
 //! Records that are the rows of a table of a SQL connection.
 //!
-//! Statements consist of constants, of names that the config has, and of parameters. What a model or
-//! a caller sends is either compared with those names, or bound.
+//! Statements consist of constants, of names that the config has, and of parameters. Input of a model or a caller is
+//! either compared with those names, or bound.
 
 mod change;
 mod column;

@@ -209,7 +209,7 @@ async fn tables_are_bounded_by_rights_and_report_database_errors() {
         let records = data.records(&readable, &agent("ada")).unwrap();
         assert_eq!(insert(&records, one.clone()).await, Err(DataError::ReadOnly));
         assert_eq!(query(&records, json!({})).await.unwrap()["total"], 1);
-        // Nobody but agents reaches shared records that no role may read.
+        // Shared records that no role may read are only for agents.
         let user = Viewer::from(&Caller::signed_in("ada"));
         assert_eq!(data.records(&writable, &user).err(), Some(DataError::NotFound));
         data.databases.replace(HashMap::new());

@@ -1,4 +1,4 @@
-//! Who may change the config.
+//! The access to the pages that change the config.
 
 use super::FILES_PATH;
 use crate::section::ConfigEditor;

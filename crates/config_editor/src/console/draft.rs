@@ -20,7 +20,7 @@ use web::times::minute;
 use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
 
-/// What the form begins with, if nothing was published.
+/// The initial text of the form, if nothing was published.
 const EXAMPLE: &str = "# Sections of a config. An entry replaces the one of the files with its id, or is added.
 # agents:
 #   - id: helper
@@ -28,7 +28,7 @@ const EXAMPLE: &str = "# Sections of a config. An entry replaces the one of the 
 #     …
 ";
 
-/// What was done, for the page after it.
+/// The last action, for the notice of the page after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Done {
@@ -167,7 +167,7 @@ async fn render(
     let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| status_of(error));
     let (sent, problem) = refused.map_or((None, None), |(sent, error)| (sent, Some(error.message)));
     let revision = draft.as_ref().map_or(0, |draft| draft.revision);
-    // What was refused is shown again, and can be sent again.
+    // A rejected text is shown again, and can be sent again.
     let form = sent.map(|sent| Sent { revision, ..sent }).unwrap_or_else(|| match &draft {
         Some(draft) => Sent { text: draft.text.clone(), based_on: draft.based_on, revision },
         None => Sent { text: start_text(&current), based_on: current.newest, revision },

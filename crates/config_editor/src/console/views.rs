@@ -1,4 +1,4 @@
-//! What several pages show: lines of a config with what is wrong with them, and differences.
+//! The common views of the pages: lines of a config with their problems, and differences.
 
 use crate::diff::DiffLine;
 use config::{ChangeKind, ConfigChange, Diagnostic, Severity};

@@ -16,7 +16,7 @@ pub(crate) struct NewAuthorization<'a> {
     pub(crate) resource: &'a str,
 }
 
-/// What is needed to finish an authorization. It is kept only encrypted.
+/// The state of an authorization between its start and the redirect. It is stored only encrypted.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Authorization {
     /// Binds the answer to the browser.
@@ -27,7 +27,7 @@ pub(crate) struct Authorization {
     names_issuer: bool,
 }
 
-/// What the authorization server adds to the redirect URI.
+/// The parameters that the authorization server adds to the redirect URI.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Callback {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What this server is for an authorization server, and how it proves it (RFC 6749, 2.3; RFC 7591, 2).
+//! This server as a client of an authorization server, and how it authenticates (RFC 6749, 2.3; RFC 7591, 2).
 
 use ::http::HeaderValue;
 use auth::oauth::basic_credentials;
@@ -61,7 +61,7 @@ impl ClientIdentity {
         Self::new(client.id.clone(), secret, method)
     }
 
-    /// Adds what proves who the client is to the form, and returns the value of the header `Authorization`.
+    /// Adds the client's credentials to the form, and returns the value of the header `Authorization`.
     pub(crate) fn prove(&self, form: &mut Serializer<'_, String>) -> Option<HeaderValue> {
         match self.method {
             AuthMethod::Basic => return Some(basic_credentials(&self.id, &self.secret)),

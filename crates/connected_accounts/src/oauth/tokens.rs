@@ -24,7 +24,7 @@ pub(crate) struct TokenClient<'a> {
     pub(crate) client: &'a ClientIdentity,
 }
 
-/// What a token endpoint has issued.
+/// The tokens that a token endpoint has issued.
 pub(crate) struct IssuedTokens {
     pub(crate) access_token: String,
     pub(crate) refresh_token: Option<String>,
@@ -158,7 +158,7 @@ impl IssuedTokens {
         expires_in: Option<i64>,
         granted: Option<&str>,
     ) -> Option<Self> {
-        // What is not visible ASCII could not be sent in a header.
+        // A token with other characters than visible ASCII could not be sent in a header.
         let is_usable = |token: &String| token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
         let are_usable = is_usable(&access_token) && refresh_token.as_ref().is_none_or(is_usable);
         (are_usable && !access_token.is_empty()).then(|| Self {

@@ -39,7 +39,7 @@ pub(super) async fn begin(
     }
 }
 
-/// `GET /auth/connected-accounts/callback`: the redirect URI. Whatever the outcome is, what has begun is over.
+/// `GET /auth/connected-accounts/callback`: the redirect URI. It ends the pending authorization, whatever its outcome.
 pub(super) async fn finish(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
@@ -61,7 +61,7 @@ pub(super) async fn finish(
     Ok(with_cookie(response, PendingConnection::expired_cookie(asker.is_https)))
 }
 
-/// Returns what the user reads about a problem, and logs what the operator has to know.
+/// Returns the message about a problem for the user, and logs the cause for the operator.
 fn text(service: &str, problem: &ConnectProblem) -> String {
     match problem {
         ConnectProblem::Oauth(OauthError::Declined) => format!("You have not connected your account at {service}."),

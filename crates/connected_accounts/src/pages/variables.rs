@@ -1,4 +1,4 @@
-//! What users enter for variables of remote agents.
+//! The form with which users enter values for variables of remote agents.
 
 use super::view;
 use crate::accounts::PATH;

@@ -31,7 +31,7 @@ struct Entry {
     is_entered: bool,
 }
 
-/// Returns the page of a user. What it was opened for comes first.
+/// Returns the page of a user. The service for which it was opened comes first.
 pub(super) async fn page(
     state: &RouteState,
     caller: &Caller,

@@ -30,7 +30,7 @@ async fn an_account_is_connected_used_and_disconnected() {
         assert_eq!(exchange["resource"], service.url.as_str());
         assert_eq!(exchange["authorization"], "Basic cmVnaXN0ZXJlZDpzZWNyZXQtY2FuYXJ5");
 
-        // Nothing secret is readable in the database.
+        // The database contains no secret in plain text.
         for column in ["connected_accounts", "connected_account_clients"] {
             let text: &'static str = match column {
                 "connected_accounts" => "SELECT sealed FROM connected_accounts",

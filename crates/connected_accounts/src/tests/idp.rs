@@ -72,7 +72,7 @@ impl Idp {
         }
     }
 
-    /// Returns what the authorization server adds to the redirect URI after the user has agreed.
+    /// Returns the parameters that the authorization server adds to the redirect URI after the user has agreed.
     pub(super) fn agree(&self, url: &Url) -> Fields {
         let asked: Fields = url.query_pairs().into_owned().collect();
         assert!(url.as_str().starts_with(&format!("{}/authorize?", self.origin)), "{url}");

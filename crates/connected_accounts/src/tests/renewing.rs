@@ -84,7 +84,7 @@ async fn refused_tokens_are_renewed_or_the_user_connects_again() {
     let connect_page = || AfterRefusal::Connect { page: "/account/connections?connect=files".to_owned() };
     assert_eq!(refused("access-canary-1", r#"Bearer error="invalid_token""#).await, AfterRefusal::Retry);
     assert_eq!(token(&accounts, &service, "ada").await.unwrap(), "access-canary-2");
-    // Somebody else has renewed it already.
+    // Another request has renewed it already.
     assert_eq!(refused("access-canary-1", "").await, AfterRefusal::Retry);
     assert_eq!(token(&accounts, &service, "ada").await.unwrap(), "access-canary-2");
 

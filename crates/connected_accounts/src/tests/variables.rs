@@ -1,4 +1,4 @@
-//! What users enter for variables.
+//! Tests of the values that users enter for variables.
 
 use super::*;
 use secrecy::ExposeSecret;

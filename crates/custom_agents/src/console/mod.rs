@@ -125,7 +125,7 @@ fn bases(state: &Context) -> Vec<BaseChoices> {
     choices::for_administrators(&state.current.config())
 }
 
-/// Returns what may be chosen of a base agent, nothing if it is none.
+/// Returns the selectable parts of a base agent; none if the agent is no base.
 fn choices_of(state: &Context, from: &str) -> BaseChoices {
     let nothing = || BaseChoices { from: from.to_owned(), models: Vec::new(), tools: Vec::new() };
     bases(state).into_iter().find(|base| base.from == from).unwrap_or_else(nothing)

@@ -34,7 +34,7 @@ pub(crate) fn routes() -> ApiRouter<Context> {
         .delete("/api/agents/definitions/{name}", remove, "Delete the definition of an agent")
 }
 
-/// What became of the definitions.
+/// The result of storing definitions.
 #[derive(Serialize, JsonSchema)]
 struct SyncResult {
     /// `synced` if all are stored, `partial` if some are, `failed` if none is.
@@ -63,12 +63,12 @@ enum SyncState {
     Failed,
 }
 
-/// What became of a definition.
+/// The result of storing a definition.
 #[derive(Serialize, JsonSchema)]
 struct DefinitionResult {
     /// Its name; empty if it has none.
     name: String,
-    /// What was done.
+    /// The outcome.
     state: SyncOutcome,
     /// The id of the agent, and of its page. Absent if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct DefinitionResult {
     error: Option<DefinitionError>,
 }
 
-/// What was done with a definition.
+/// The outcome of storing a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum SyncOutcome {
@@ -91,7 +91,7 @@ enum SyncOutcome {
     Updated,
     /// The agent was already like this.
     Unchanged,
-    /// Nothing was stored.
+    /// The definition was not stored.
     Failed,
 }
 
@@ -100,7 +100,7 @@ enum SyncOutcome {
 struct DefinitionError {
     /// The field.
     path: String,
-    /// What is wrong with it.
+    /// The problem of the field.
     message: String,
 }
 
@@ -157,7 +157,7 @@ async fn store_all(
     if created + updated > 0 {
         console::apply_changes(&state).await?;
     }
-    // What was stored before is in effect; a request that is made again goes on from there.
+    // The definitions that were stored before the error are in effect; a repeated request continues from there.
     if let Some(error) = broken_off {
         return Err(error.into());
     }

@@ -62,7 +62,7 @@ struct OwnAgentEntry {
     owner_name: Option<String>,
     /// The base agent.
     from: String,
-    /// What it is told.
+    /// Its instructions.
     instructions: String,
     /// Whether the running config has it.
     #[serde(skip)]

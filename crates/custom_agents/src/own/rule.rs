@@ -1,4 +1,4 @@
-//! Who may use an agent that a user has made.
+//! The access rule of an agent that a user has made.
 
 use super::store::{AgentSharing, OwnAgentRow};
 use crate::definition::{self, CustomAgent};

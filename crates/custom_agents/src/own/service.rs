@@ -1,4 +1,4 @@
-//! What users do with their agents, as routes and pages use it.
+//! The operations of users on their agents, for routes and pages alike.
 
 use super::PREFIX;
 use super::store::{self, AgentSharing, ChangeOutcome, OwnAgentRow, SaveOwnAgent, SaveOwnOutcome};
@@ -23,7 +23,7 @@ use wire::{ErrorCode, UserError};
 const MAX_ROLES: usize = 20;
 const MAX_ROLE: usize = 64;
 
-/// Returns what of the config is about agents of users.
+/// Returns the settings of users' own agents.
 ///
 /// # Errors
 /// 404 if users make no agents here.
@@ -158,7 +158,7 @@ async fn store_version(state: &Context, save: SaveOwnAgent, audit: AuditEntry) -
 /// longer choose is refused.
 ///
 /// # Errors
-/// As [`save`]; 404 for a version that is not kept.
+/// The errors of [`save`]; 404 for a version that is not kept.
 pub(super) async fn restore(state: &Context, caller: &Caller, id: &str, version: i64) -> Result<(), UserError> {
     let row = find(state, caller, id).await?;
     let versions = store::versions(&state.store, &row.owner, id).await.map_err(from_store_error)?;
@@ -270,7 +270,7 @@ pages: [{ id: p }]
 ";
 
     #[test]
-    fn who_may_no_longer_make_an_agent_shares_it_with_nobody_more() {
+    fn author_without_the_right_cannot_share_further() {
         let language = Language::new(&[SectionType::of::<CustomAgents>()], &[]);
         let (config, _) = language.read_text(CONFIG).unwrap();
         let sharing =

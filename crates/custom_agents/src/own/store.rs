@@ -47,7 +47,7 @@ pub(crate) struct OwnAgentVersion {
     pub(crate) created_at: i64,
 }
 
-/// What a user stores.
+/// A new version of an agent that a user stores.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SaveOwnAgent {
     pub(crate) owner: String,
@@ -62,7 +62,7 @@ pub(crate) struct SaveOwnAgent {
     pub(crate) limits: (u32, u32),
 }
 
-/// What became of a change beside the definition.
+/// The outcome of a change that is not of the definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeOutcome {
     /// It is stored.
@@ -73,7 +73,7 @@ pub(crate) enum ChangeOutcome {
     Unknown,
 }
 
-/// What became of it.
+/// The outcome of [`SaveOwnAgent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SaveOwnOutcome {
     /// There is a new version.
@@ -172,7 +172,7 @@ pub(crate) async fn all(store: &Store) -> Result<Vec<OwnAgentRow>, StoreError> {
 /// Returns the agents of a user, the oldest first.
 ///
 /// # Errors
-/// As [`all`].
+/// The errors of [`all`].
 pub(crate) async fn of_owner(store: &Store, owner: &str) -> Result<Vec<OwnAgentRow>, StoreError> {
     let list = sql::query(LIST_OF_OWNER).bind(owner);
     store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(row).collect() })).await
@@ -181,7 +181,7 @@ pub(crate) async fn of_owner(store: &Store, owner: &str) -> Result<Vec<OwnAgentR
 /// Returns those of these agents that are not the user's, the oldest first. `ids` are those that the user may use.
 ///
 /// # Errors
-/// As [`all`].
+/// The errors of [`all`].
 pub(crate) async fn of_others(store: &Store, user: &str, ids: Vec<String>) -> Result<Vec<OwnAgentRow>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -214,7 +214,7 @@ pub(crate) async fn find(store: &Store, owner: &str, id: &str) -> Result<Option<
 /// Returns the kept versions of an agent of a user, the newest first.
 ///
 /// # Errors
-/// As [`find`].
+/// The errors of [`find`].
 pub(crate) async fn versions(store: &Store, owner: &str, id: &str) -> Result<Vec<OwnAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id).bind(owner);
     let version = |row: &Row| {

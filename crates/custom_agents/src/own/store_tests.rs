@@ -79,7 +79,7 @@ async fn agents_have_owners_names_versions_and_bounds() {
         assert_eq!(ids(of_others(store, "ada", admitted).await.unwrap()), ["b"]);
         assert!(of_others(store, "ada", Vec::new()).await.unwrap().is_empty());
 
-        // What changes nothing leaves no trace.
+        // A change without an effect raises no version and adds no audit entry.
         let before = (version(store).await.unwrap(), audit_count(store).await);
         assert_eq!(
             share(store, ("ada", "a"), &AgentSharing { everybody: true, roles: Vec::new() }, 6, audit()).await.unwrap(),
@@ -102,7 +102,7 @@ async fn audit_count(store: &Store) -> usize {
 }
 
 #[tokio::test]
-async fn servers_see_each_change_whatever_the_clock_of_the_other_says() {
+async fn servers_see_each_change_despite_clock_skew() {
     on_each_database(async |store| {
         for (id, now) in [("a", 0), ("b", 9)] {
             save(store, SaveOwnAgent { now, ..change("ada", id, None, id, "x") }, audit()).await.unwrap();

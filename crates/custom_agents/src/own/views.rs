@@ -1,4 +1,4 @@
-//! What the routes for users take and return.
+//! The request bodies and the responses of the routes for users.
 
 use super::store::{AgentSharing, OwnAgentRow, OwnAgentVersion};
 use crate::choices::BaseChoices;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OwnAgents {
-    /// Those that the user has made, the oldest first.
+    /// The agents that the user has made, the oldest first.
     pub(crate) own: Vec<OwnAgentItem>,
-    /// Those of others that are shared with the user.
+    /// The agents of others that are shared with the user.
     pub(crate) shared: Vec<OwnAgentItem>,
-    /// What agents can be made of; empty if the user may make none.
+    /// The selectable parts of agents by base; empty if the user may make none.
     pub(crate) choices: Vec<BaseChoices>,
     /// The most agents that a user may make.
     pub(crate) most: u32,

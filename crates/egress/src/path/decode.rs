@@ -91,7 +91,7 @@ mod tests {
         check("%e0%80%ae%f0%80%80%ae%f8%80%80%80%ae%fc%80%80%80%80%ae", "....");
         check("%c0%2e%c1%2f", "\u{FFFD}.\u{FFFD}/");
         check("%u002e%U002Fx%uff0e", "./x．");
-        // What is whole stays, and so does what is none of these forms.
+        // Complete characters stay, and so do texts in none of these forms.
         check("é…💡", "é…💡");
         check("%C3%A9%E2%80%A6%f0%9f%92%a1", "é…💡");
         check("%e0%a4%85", "अ");

@@ -14,7 +14,7 @@ use dialect::Dialect;
 use postgres::Postgres;
 use sqlite::Sqlite;
 
-/// What callers are told about a database that does not answer.
+/// The messages for callers about a database that does not answer.
 const UNREACHABLE: &str = "the database cannot be reached; try again later";
 const BUSY: &str = "the database is busy; try again";
 const FAILED: &str = "the database failed";

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// Separates the tags of a case, and the texts of a list.
 const SEPARATOR: char = '|';
-/// What follows the name of an expected list.
+/// The suffix of a column whose values are lists.
 const LIST: &str = "[]";
 
 /// A column.
@@ -57,7 +57,7 @@ impl Column {
 /// Reads the cases.
 ///
 /// # Errors
-/// What is wrong, with the lines.
+/// The problems of the file, with their lines.
 pub(super) fn read(name: &str, text: &str) -> Result<Vec<PlacedCase>, Vec<Diagnostic>> {
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
     let columns = columns(name, reader.headers().map_err(|error| vec![unreadable(name, &error)])?)?;

@@ -8,7 +8,7 @@ use config::Diagnostic;
 /// Reads the cases.
 ///
 /// # Errors
-/// What is wrong, with the lines.
+/// The problems of the file, with their lines.
 pub(super) fn read(name: &str, text: &str) -> Result<Vec<PlacedCase>, Vec<Diagnostic>> {
     let (mut cases, mut problems) = (Vec::new(), Vec::new());
     for (line, number) in text.lines().zip(1..) {

@@ -71,7 +71,7 @@ pub fn read_text(path: &Path, name: &str) -> Result<String, Vec<Diagnostic>> {
 /// Reads the cases of a file by its extension. `name` is the file in messages.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problems of the file.
 pub(crate) fn read_cases(name: &str, text: &str) -> Result<Vec<PlacedCase>, Vec<Diagnostic>> {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {

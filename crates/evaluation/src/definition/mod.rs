@@ -55,11 +55,11 @@ pub struct Evaluation {
 pub struct Comparison {
     /// The agent of the first config.
     pub agent_id: String,
-    /// What makes an answer better.
+    /// The criterion by which the judge prefers an answer.
     pub rubric: String,
 }
 
-/// What a config must have to score answers.
+/// The agents and the endpoints that scorers need in a config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Required<'a> {
     /// The agents that judge.
@@ -105,7 +105,7 @@ impl Evaluation {
     /// Reads an evaluation and its cases.
     ///
     /// # Errors
-    /// What is wrong with the files, each with its position.
+    /// The problems of the files, each with its position.
     pub fn read(path: &Path) -> Result<(Self, Vec<Case>), Vec<Diagnostic>> {
         let name = path.display().to_string();
         if !matches!(path.extension().and_then(|extension| extension.to_str()), Some("yaml" | "yml")) {
@@ -138,7 +138,7 @@ impl Evaluation {
     /// The cases come from elsewhere.
     ///
     /// # Errors
-    /// What is wrong with the scorers, each with its position.
+    /// The problems of the scorers, each with its position.
     pub fn with_scorers(name: &str, agent_id: &str, scorers: &str) -> Result<Self, Vec<Diagnostic>> {
         let document = Document { file: SCORERS, text: scorers };
         let Scorers(scorers) = document.read(|Scorers(scorers)| scorer_problems(scorers, ""))?;

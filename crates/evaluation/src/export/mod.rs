@@ -1,4 +1,4 @@
-//! Evaluations for other tools. What they have no counterpart for is said.
+//! Evaluations for other tools. Values without a counterpart are reported in notes.
 
 mod inspect;
 mod promptfoo;
@@ -14,7 +14,7 @@ const MAX_NOTES: usize = 100;
 pub struct Exported {
     /// The text of the file.
     pub text: String,
-    /// What was left out or changed, for people.
+    /// Notes for people on values that were left out or changed.
     pub notes: Vec<String>,
 }
 

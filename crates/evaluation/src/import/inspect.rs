@@ -99,7 +99,7 @@ pub fn inspect_ai(file: &str, text: &str, agent_id: &str) -> Result<Imported, Ve
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Of several targets, one is enough.
+    // The answer passes if it includes one of the targets.
     let scorer = json!({ "id": "includes", "contains": { "any": { "_case": "expected" } } });
     let scorers = if has_targets { vec![scorer] } else { Vec::new() };
     Ok(Imported::new("inspect", agent_id, &scorers, &cases, notes))

@@ -1,4 +1,4 @@
-//! Imports evaluations of other tools. What cannot be taken over is said at its position.
+//! Imports evaluations of other tools. Values that cannot be imported are reported with their position.
 
 mod inspect;
 mod promptfoo;
@@ -23,11 +23,11 @@ pub struct Imported {
     pub cases: String,
     /// The number of cases.
     pub count: usize,
-    /// What was left out, each with its position.
+    /// Notes on values that were left out, each with its position.
     pub notes: Vec<Diagnostic>,
 }
 
-/// Puts the metadata into a case. What an export of ours has put there is a key of the case again: the rated answer.
+/// Puts the metadata into a case. The rated answer, which our export has put there, becomes a key of the case again.
 fn set_metadata(case: &mut Value, mut metadata: Map<String, Value>) {
     let rated = metadata.get("rated").filter(|rated| Rated::deserialize(*rated).is_ok()).cloned();
     if let Some(rated) = rated {

@@ -11,7 +11,7 @@ use std::cell::Cell;
 const JUDGE: &str = "judge";
 /// The most bytes of all tests with their variables and the assertions of `defaultTest`, which are in each of them.
 const MAX_RENDERED: usize = 64 << 20;
-/// What a test or an assertion counts in addition.
+/// The bytes that a test or an assertion counts beside its texts.
 const ENTRY: usize = 64;
 /// The variables that are the user's message if the prompt is not a text of this file.
 const INPUTS: [&str; 5] = ["input", "question", "query", "prompt", "message"];
@@ -48,7 +48,7 @@ pub fn promptfoo(file: &str, text: &str, agent_id: &str) -> Result<Imported, Vec
         }
     }
     let name = value["description"].as_str().filter(|name| !name.trim().is_empty()).unwrap_or("promptfoo");
-    // Those of `defaultTest` are found with each test.
+    // Notes on `defaultTest` are written again with each test.
     import.notes.sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
     import.notes.dedup();
     let problems = problems_in_yaml(file, text, import.notes);
@@ -59,7 +59,7 @@ pub fn promptfoo(file: &str, text: &str, agent_id: &str) -> Result<Imported, Vec
     Ok(Imported::new(name, agent_id, &[], &cases, notes))
 }
 
-/// What was left out so far.
+/// The notes of an import, and its bound.
 struct Import {
     notes: Vec<ValueProblem>,
     /// How many bytes may still be made of the tests; 0 ends the import.
@@ -77,7 +77,7 @@ impl Import {
         self.left.get() > 0
     }
 
-    /// Replaces `{{ name }}` by the variables. What is not known stays.
+    /// Replaces `{{ name }}` by the variables. Unknown names stay as they are.
     ///
     /// # Errors
     /// The text is too large.

@@ -1,5 +1,4 @@
-//! What is said of an evaluation: as Markdown for people, as JSON for programs, and as JUnit's XML for
-//! build servers.
+//! The report of an evaluation: as Markdown for people, as JSON for programs, and as JUnit's XML for build servers.
 
 mod junit;
 mod markdown;
@@ -59,7 +58,7 @@ pub struct ConfigReport {
     pub cost_usd: f64,
     /// The number of results whose cost is unknown.
     pub unpriced: usize,
-    /// What judges have cost.
+    /// The cost of the judges in US dollars.
     pub judge_cost_usd: f64,
     /// The mean time of an answer.
     pub mean_seconds: f64,
@@ -117,7 +116,7 @@ impl Report {
         }
     }
 
-    /// Compares the judges also with what people say of the answers in these results.
+    /// Compares the judges also with the verdicts of people on the answers in these results.
     #[must_use]
     pub fn with_verdicts(self, results: &[CaseResult], verdicts: &[PersonVerdict]) -> Self {
         Self { agreements: agreements(results, verdicts), ..self }

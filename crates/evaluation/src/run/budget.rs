@@ -1,12 +1,12 @@
 //! The bound of the cost.
 
-/// What was spent, and what running work will probably cost. Work of one kind is counted at a time: cases,
-/// then comparisons.
+/// The cost so far, and the probable cost of running work. Work of one kind is counted at a time: cases, then
+/// comparisons.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_usd: Option<f64>,
     spent_usd: f64,
-    /// What the work of this kind that has ended has cost.
+    /// The cost of the finished work of this kind.
     finished_usd: f64,
     finished: usize,
     running: usize,
@@ -51,7 +51,7 @@ impl Budget {
         if self.finished == 0 { 0.0 } else { self.finished_usd / self.finished as f64 }
     }
 
-    /// Returns what everything will cost with so much further work of this kind.
+    /// Returns the estimated total cost with an amount of further work of this kind.
     pub(super) fn estimate(&self, further: usize) -> f64 {
         self.mean().mul_add(further as f64, self.spent_usd)
     }

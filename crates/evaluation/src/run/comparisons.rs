@@ -25,7 +25,7 @@ pub(super) async fn compare_answers(
     let Some(comparison) = &run.evaluation.compare else { return Ok(file) };
     let mut pairs = open_pairs(run, cases, &file).into_iter();
     run.budget().next_kind();
-    // The first one is made alone: it says what the others will cost.
+    // The first one is made alone: the cost of the others is estimated from it.
     let (mut running, mut most) = (Running::new(), 1);
     loop {
         running.fill(most, || Some(evaluate(run, comparison, pairs.next()?)));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The largest results file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What the results are of; the first line of the file.
+/// The first line of the file, which names the evaluation and the configs of the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Header {
@@ -61,7 +61,7 @@ pub(super) fn create(path: &Path, names: (&str, &[String]), fingerprint: &str) -
     Ok(FileSink(Arc::new(file)))
 }
 
-/// Opens a file again, and returns what it has. A last line that was cut off is removed.
+/// Opens a file again, and returns its contents. A last line that was cut off is removed.
 pub(super) fn resume(
     path: &Path,
     names: (&str, &[String]),
@@ -95,7 +95,7 @@ pub(super) fn resume(
     Ok((FileSink(Arc::new(file)), results, comparisons))
 }
 
-/// What a results file has.
+/// The contents of a results file.
 struct KeptLines {
     header: Header,
     results: Vec<CaseResult>,

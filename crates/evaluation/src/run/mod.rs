@@ -28,7 +28,7 @@ pub struct Candidate {
     pub subject: Arc<dyn Subject>,
 }
 
-/// How an evaluation is run; what the command line changes of its file.
+/// The options of a run with which the command line overrides the file of the evaluation.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSettings {
     /// How often each case is evaluated.
@@ -39,12 +39,12 @@ pub struct RunSettings {
     pub max_cost_usd: Option<f64>,
 }
 
-/// What is told while an evaluation runs.
+/// A report of the progress of an evaluation.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// What all cases will cost in US dollars, after the first one. Comparisons come on top.
+    /// The estimated cost of all cases in US dollars, after the first one. Comparisons are not included.
     Estimate(f64),
-    /// So many of all cases are done.
+    /// The number of finished cases has grown.
     Done {
         /// How many are done.
         done: usize,
@@ -93,7 +93,7 @@ pub async fn run(
         budget: Mutex::new(Budget::new(settings.max_cost_usd, file.discarded_usd)),
         progress,
     };
-    // What a comparison has cost says nothing about the cost of a case.
+    // The cost of a comparison is no estimate for the cost of a case.
     file.comparisons.iter().for_each(|comparison| run.budget().add_finished(comparison.judge_cost_usd));
     run.budget().next_kind();
     file.results.iter().for_each(|result| run.budget().add_finished(result.known_cost_usd()));
@@ -133,7 +133,7 @@ impl Run<'_> {
         Some(result)
     }
 
-    /// Evaluates the first task alone: it says what the others will cost.
+    /// Evaluates the first task alone: the cost of the others is estimated from it.
     async fn first_task(&self, task: Task<'_>, further: usize, file: Results) -> Result<Results, RunError> {
         let Some(result) = self.evaluate(task).await else { return Err(self.too_costly(further + 1)) };
         let file = self.keep(vec![result], file).await?;
@@ -190,8 +190,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns what has no result yet. The configs of a case follow each other, so that they are compared
-/// under the same conditions.
+/// Returns the work without a result. The configs of a case follow each other, so that they are compared under the same
+/// conditions.
 fn open_tasks<'a>(cases: &'a [Case], candidates: &'a [Candidate], file: &Results, repeat: u32) -> Vec<Task<'a>> {
     let known: HashSet<_> =
         file.results.iter().map(|result| (result.config.as_str(), result.case.as_str(), result.repeat)).collect();

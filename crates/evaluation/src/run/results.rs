@@ -25,7 +25,7 @@ pub struct CaseResult {
     /// Why there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the scorers say, those that apply to the case.
+    /// The scores of the scorers that apply to the case.
     pub scores: Vec<Score>,
     /// The text of the last answer; the end of a long one is cut off.
     pub answer: String,
@@ -40,22 +40,22 @@ pub struct CaseResult {
     /// In US dollars; absent if a price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// What judges have cost.
+    /// The cost of the judges in US dollars.
     pub judge_cost_usd: f64,
     /// How long the answers took.
     pub seconds: f64,
-    /// What judges say of the rated answer of the case. Only the first result of a case has it.
+    /// The scores of judges for the rated answer of the case. Only the first result of a case has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rated: Vec<RatedScore>,
 }
 
-/// What a judge says of an answer that a person has rated.
+/// The score of a judge for an answer that a person has rated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RatedScore {
     /// Whether the person liked the answer.
     pub liked: bool,
-    /// What the judge says of it.
+    /// The score of the judge.
     pub score: Score,
 }
 
@@ -66,7 +66,7 @@ impl CaseResult {
         self.error.is_some() || self.scores.iter().any(|score| score.is_error)
     }
 
-    /// Returns what it has cost as far as that is known, judges included.
+    /// Returns the cost in US dollars as far as it is known, including judges.
     pub(crate) fn known_cost_usd(&self) -> f64 {
         self.cost_usd.unwrap_or_default() + self.judge_cost_usd
     }
@@ -84,7 +84,7 @@ pub struct ComparisonResult {
     pub winner: Winner,
     /// Why.
     pub reason: String,
-    /// What the judge has cost.
+    /// The cost of the judge in US dollars.
     pub judge_cost_usd: f64,
     /// Whether the judge failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -107,7 +107,7 @@ pub struct Results {
     sink: Option<Box<dyn ResultSink>>,
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
-    /// What results have cost that are made again.
+    /// The cost of results that are made again, in US dollars.
     pub(crate) discarded_usd: f64,
 }
 
@@ -186,7 +186,7 @@ impl Finished {
     }
 }
 
-/// What is kept so far. A later result replaces an earlier one, which was an error.
+/// The stored results, by their keys. A later result replaces an earlier one, which was an error.
 #[derive(Default)]
 struct Known {
     results: HashMap<(String, String, u32), CaseResult>,

@@ -1,4 +1,4 @@
-//! Scorers: what is checked of an answer.
+//! Scorers: the checks of an answer.
 
 mod bounds;
 mod calls;
@@ -62,7 +62,7 @@ pub(crate) enum Kind<'a> {
     Endpoint(&'a Endpoint),
 }
 
-/// What a scorer says of an answer.
+/// The score of an answer by one scorer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Score {

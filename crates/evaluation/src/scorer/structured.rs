@@ -42,14 +42,14 @@ impl SchemaCheck {
     }
 }
 
-/// What a JSON path selects of the answer.
+/// A check of the values that a JSON path selects in the answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct JsonPathCheck {
     path: String,
     /// The only selected value is equal to this.
     equals: Option<CaseValue<Value>>,
-    /// So many values are selected. Without `equals` and `count`, at least one must be.
+    /// The number of selected values. Without `equals` and `count`, at least one must be.
     count: Option<usize>,
 }
 

@@ -16,7 +16,7 @@ const SHOWN: usize = 200;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Exact {
-    /// The text. Default: what the case expects.
+    /// The text. Default: the expected text of the case.
     #[serde(default = "expected")]
     pub(crate) value: CaseValue<String>,
     #[serde(default)]

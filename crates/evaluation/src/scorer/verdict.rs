@@ -1,4 +1,4 @@
-//! What is scored, and the result of a check.
+//! The answer that is scored, and the result of a check.
 
 use crate::subject::{Subject, Transcript};
 use serde_json::Value;
@@ -9,7 +9,7 @@ pub(crate) struct Verdict {
     pub(crate) score: f64,
     pub(crate) passed: bool,
     pub(crate) reason: String,
-    /// What the scorer has cost in US dollars.
+    /// The cost of the scorer in US dollars.
     pub(crate) cost_usd: f64,
     /// Whether the scorer itself failed.
     pub(crate) is_error: bool,
@@ -38,12 +38,12 @@ impl Verdict {
 /// An answer that is scored.
 #[derive(Clone, Copy)]
 pub(crate) struct Scored<'a> {
-    /// What scorers see of the case.
+    /// The case as scorers see it.
     pub(crate) case: &'a Value,
     pub(crate) transcript: &'a Transcript,
     /// The text of the last answer.
     pub(crate) text: &'a str,
-    /// Who judges, and has the endpoints.
+    /// The agents that judge, and the endpoints.
     pub(crate) subject: &'a dyn Subject,
 }
 

@@ -1,4 +1,4 @@
-//! The gate: what is compared with a baseline, and what fails it.
+//! Tests of the gate: the comparison with a baseline, and the conditions under which it fails.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
 use evaluation::{Baseline, CaseResult, Checked, Finished, Gate, Report, check_writable, markdown};
@@ -45,7 +45,7 @@ impl Evaluated {
     }
 }
 
-/// What fails wholly, or is gone, cannot be compared; it fails the gate nevertheless.
+/// Results that are all errors, and removed cases and scorers, cannot be compared; they fail the gate nevertheless.
 #[tokio::test]
 async fn errors_and_gone_cases_and_scorers_fail_the_gate() {
     let cases: Vec<_> = (0..3).map(|n| json!({ "id": format!("c{n}"), "input": "x" })).collect();

@@ -1,11 +1,11 @@
-//! Imports of other tools' evaluations, and what is said to be left out.
+//! Imports of other tools' evaluations, and the notes on parts that are left out.
 
 use crate::support::Files;
 use evaluation::{Imported, inspect_ai, promptfoo};
 use insta::assert_snapshot;
 use std::fs;
 
-/// Returns the notes, and the cases as they are written. What is written can be read.
+/// Returns the notes, and the cases as they are written. Checks that the written files can be read.
 fn described(imported: &Imported) -> String {
     let files = Files::new(&imported.evaluation, &imported.cases);
     assert_eq!(files.read().1.len(), imported.count);
@@ -83,7 +83,7 @@ fn inspect_samples_become_cases() {
     assert!(problems[0].to_string().starts_with("s.jsonl:1:2: error: missing field `input`"), "{}", problems[0]);
 }
 
-/// What is written would otherwise be refused as a whole.
+/// An evaluation with such a test would be rejected as a whole.
 #[test]
 fn promptfoo_test_without_assertions_is_left_out() {
     let config = "prompts: ['{{q}}']\ntests:\n  - { vars: { q: One? }, assert: [{ type: contains, value: one }] }\n  - { vars: { q: Two? } }\n";

@@ -1,4 +1,4 @@
-//! What is said of results.
+//! Tests of the reports on results.
 
 use crate::support::{Echo, Files, SETTINGS, candidate, evaluate};
 use evaluation::{CaseResult, Checked, Estimate, Estimates, Finished, Gate, Report, junit, markdown};

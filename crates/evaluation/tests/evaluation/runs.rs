@@ -70,7 +70,7 @@ async fn killed_run_is_resumed() {
     assert!(resume("1").unwrap_err().ends_with("results.jsonl:3: the line is not a result"));
 }
 
-/// What failed is evaluated again, and what it has cost counts; so does a judge that failed.
+/// Failed cases and failed judges are evaluated again, and the cost of the first attempt counts.
 #[tokio::test]
 async fn errors_are_repeated_when_a_run_is_resumed() {
     let evaluation = "name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{ id: j, judge: { agentId: judge, rubric: Short. } }]\n";

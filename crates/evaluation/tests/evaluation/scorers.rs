@@ -1,9 +1,9 @@
-//! What each scorer says of an answer.
+//! Tests of the scores that each scorer gives an answer.
 
 use crate::support::{Echo, score};
 use serde_json::{Value, json};
 
-/// Checks what a scorer says of an answer that repeats the input.
+/// Checks the score of an answer that repeats the input.
 async fn check(scorer: &str, input: &str, expected_of_case: Value, verdict: &str) {
     let case = json!({ "id": "1", "input": input, "expected": expected_of_case });
     assert_eq!(score(Echo::default(), scorer, case).await, verdict, "{scorer}: {input}");
@@ -168,7 +168,7 @@ async fn judge_gives_a_mark() {
     )
     .await;
     check(|_| json!({ "score": 9 }), "", "failed 0.00 the judge gave no mark on the scale").await;
-    // What is judged is one JSON value.
+    // The prompt contains the rubric, the answer and the case as one JSON value.
     check(
         |prompt| {
             let judged: Value = serde_json::from_str(prompt.split_once("\n\n").unwrap().0).unwrap();

@@ -13,19 +13,19 @@ use std::time::Duration;
 use tempfile::TempDir;
 use wire::{Role, UiMessage};
 
-/// An agent that answers with what it was asked.
+/// An agent that repeats the question.
 pub(crate) struct Echo {
-    /// What it writes before that.
+    /// The beginning of its answers.
     pub(crate) prefix: &'static str,
-    /// What it makes of the question; it fails with an empty text.
+    /// Maps the question to the rest of the answer; an empty text makes the agent fail.
     pub(crate) written: fn(&str) -> String,
-    /// What an answer costs.
+    /// The cost of an answer.
     pub(crate) cost_usd: Option<f64>,
     /// How often it was asked.
     pub(crate) asked: AtomicUsize,
     /// Parts of its answers beside the text.
     pub(crate) parts: Value,
-    /// What a judge says; it fails with `null`.
+    /// Maps the prompt to the output of a judge, which fails with `null`.
     pub(crate) judgement: fn(&str) -> Value,
 }
 
@@ -100,7 +100,7 @@ impl Files {
             .unwrap_or_else(|problems| panic!("{}", config::render(&problems)))
     }
 
-    /// Returns what is wrong, without the name of the folder and the excerpts.
+    /// Returns the problems, without the name of the folder and the excerpts.
     pub(crate) fn problems(&self) -> String {
         let problems = Evaluation::read(&self.path("evaluation.yaml")).unwrap_err();
         let lines = problems.iter().map(|problem| problem.to_string().lines().next().unwrap_or_default().to_owned());
@@ -126,7 +126,7 @@ pub(crate) async fn evaluate(
     run(&evaluation, &cases, candidates, Results::default(), settings, &|_| {}).await
 }
 
-/// Evaluates one case with one scorer, and returns what the scorer says.
+/// Evaluates one case with one scorer, and returns the score as a text.
 pub(crate) async fn score(subject: Echo, scorer: &str, case: Value) -> String {
     let evaluation = format!("name: test\nagentId: helper\ndataset: cases.jsonl\nscorers: [{scorer}]\n");
     let files = Files::new(&evaluation, &case.to_string());

@@ -1,4 +1,4 @@
-//! What cases are called on the pages of an experiment: by what the user writes in them, since most ids mean nothing to a
+//! The names of cases on the pages of an experiment: the beginning of the user's text, since most ids mean nothing to a
 //! reader.
 
 use super::dataset_page::shortened;
@@ -49,7 +49,7 @@ pub(super) async fn case_of(store: &Store, experiment: &Experiment, case: &str) 
     store::case_of_version(store, dataset, version, case).await
 }
 
-/// Returns what the user writes in a case.
+/// Returns the text of the user in a case.
 pub(super) fn input_text(content: &Value) -> String {
     match &content["input"] {
         Value::Array(messages) => {

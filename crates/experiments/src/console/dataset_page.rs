@@ -130,7 +130,7 @@ fn start_form(
     }
 }
 
-/// Returns what an experiment will cost, as far as an earlier one tells.
+/// Returns the estimated cost of an experiment, if there is an earlier one.
 fn estimate(dataset: &Dataset, experiments: &[Experiment]) -> String {
     let known = experiments.iter().find(|experiment| experiment.done > 0);
     let Some(known) = known else {

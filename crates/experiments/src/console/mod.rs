@@ -74,6 +74,6 @@ pub(crate) fn section(service: Service) -> Section {
 /// Reads an amount in US dollars; an empty field is none.
 fn amount(field: &str) -> Option<f64> {
     let field = field.trim();
-    // What is no number is refused as one that is too high.
+    // A text that is no number is rejected as a value that is too high.
     (!field.is_empty()).then(|| field.parse().unwrap_or(f64::INFINITY))
 }

@@ -1,4 +1,4 @@
-//! What people say of the answers in an experiment: on the page of a case, and how far judges agree with it.
+//! The verdicts of people on answers in an experiment: on the page of a case, and how far judges agree with them.
 
 use super::EXPERIMENTS;
 use super::case_names::CaseNames;

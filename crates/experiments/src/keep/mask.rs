@@ -1,7 +1,7 @@
 //! Masks personal data in texts of users who have not agreed that they are kept as they are.
 //!
-//! What is masked is what has a form: addresses, numbers, keys, and the name of the user. Other people's names and what
-//! somebody tells about themselves in words have none, so administrators read a case before they use it.
+//! Only values with a recognizable form are masked: addresses, numbers, keys, and the name of the user. Names of other
+//! people and personal facts in prose are not recognized, so administrators read a case before they use it.
 
 use serde_json::Value;
 
@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_identifies_a_user_is_masked() {
+    fn personal_data_is_masked() {
         let masker = Masker::new(Some("Ada Lovelace"));
         let check = |text: &str, expected: &str| assert_eq!(masker.text(text), expected);
         check("My order 1234 is late.", "My order 1234 is late.");

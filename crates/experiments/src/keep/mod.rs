@@ -208,8 +208,8 @@ fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) 
     Ok(case)
 }
 
-/// Returns the answer with the rating of the user, with which judges are compared. What is longer than a case keeps would
-/// be another answer than the user has rated.
+/// Returns the answer with the rating of the user, with which judges are compared. Returns `None` for an answer that is
+/// longer than a case keeps, since its beginning is not the text that the user has rated.
 fn rated(answer: &str, rating: Rating) -> Option<Value> {
     let is_whole = !answer.trim().is_empty() && answer.chars().count() <= MAX_TEXT;
     is_whole.then(|| json!({ "answer": answer, "liked": rating == Rating::Up }))

@@ -39,7 +39,7 @@ pub(crate) struct RunExperiment {
     pub(crate) experiment_id: String,
 }
 
-/// Returns what runs the jobs.
+/// Returns the handler of the jobs.
 pub(crate) fn handler(context: Context, recorded: Recorded) -> Handler {
     Handler::new(RUN, move |job, RunExperiment { experiment_id }| {
         let run = Run { context: context.clone(), recorded: recorded.clone(), job };
@@ -54,7 +54,7 @@ struct Run {
     job: JobContext,
 }
 
-/// What is evaluated.
+/// The input of the evaluation.
 struct Prepared {
     evaluation: Evaluation,
     cases: Vec<Case>,
@@ -215,7 +215,7 @@ fn prepared(experiment: &Experiment, rows: Vec<CaseRow>) -> Result<Prepared, Str
 /// Reads scorers.
 ///
 /// # Errors
-/// What is wrong with them, for the administrator.
+/// The problems of the scorers, for the administrator.
 pub(crate) fn read_scorers(name: &str, agent_id: &str, scorers: &str) -> Result<Evaluation, String> {
     Evaluation::with_scorers(name, agent_id, scorers).map_err(|problems| config::render_short(&problems))
 }

@@ -39,7 +39,7 @@ impl Recorded {
         RecordedConversation { recorded: self.clone(), id: Some(conversation_id.to_owned()) }
     }
 
-    /// Returns what was recorded in a conversation as a file of recordings, if anything was. Nothing more is recorded.
+    /// Ends the recording of a conversation. Returns the file of recordings, if there is one.
     pub(crate) fn take(&self, conversation_id: &str) -> Option<String> {
         let recordings = self.conversations.lock().remove(conversation_id)?;
         let mut file = Vec::new();
@@ -49,7 +49,7 @@ impl Recorded {
         String::from_utf8(file).ok().filter(|file| !file.is_empty())
     }
 
-    /// Returns what records the runs of a request, if it is in a conversation of an experiment.
+    /// Returns the observer that records the runs of a request, if it is in a conversation of an experiment.
     pub(crate) fn recorder(&self, config: &Config, request: &AgentRequest<'_>) -> Option<Arc<dyn RunRecorder>> {
         let id = request.conversation_id;
         if id.is_empty() || !self.conversations.lock().contains_key(id) {

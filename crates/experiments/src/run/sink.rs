@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What keeps the results of an experiment.
+/// Stores the results of an experiment in the database.
 pub(super) struct DatabaseSink {
     pub(super) job: JobContext,
     pub(super) experiment_id: String,
     /// The owners of the cases by their ids.
     pub(super) owners: HashMap<String, String>,
     pub(super) recorded: Recorded,
-    /// What all cases will cost, once that is known.
+    /// The estimated cost of all cases in US dollars, once it is known.
     pub(super) estimate_usd: Arc<Mutex<Option<f64>>>,
 }
 

@@ -149,7 +149,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Adds what the conversation has used, also what has failed. Without that, the cost is unknown.
+    /// Adds the usage of the conversation, including failed requests. Without that, the cost is unknown.
     async fn with_usage(&self, transcript: Transcript) -> Transcript {
         match self.subject.context.chat.usage(&self.subject.caller, self.id).await {
             Ok(used) => {
@@ -157,7 +157,7 @@ impl Conversation<'_> {
                 let cost_usd = is_priced.then(|| used.total.cost_usd.unwrap_or_default());
                 Transcript { usage: used.total.usage, cost_usd, ..transcript }
             }
-            // Nothing was begun: the first message was refused.
+            // The conversation does not exist: its first message was rejected.
             Err(error) if error.code == ErrorCode::NotFound => Transcript { cost_usd: Some(0.0), ..transcript },
             Err(error) => {
                 tracing::warn!(%error, "the usage of a conversation of an experiment cannot be read");

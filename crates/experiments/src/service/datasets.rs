@@ -96,7 +96,7 @@ impl Service {
                     append_audit(&mut *db, vec![audit]).await?;
                     match store::put_cases(db, &dataset_id, new).await? {
                         Put::Stored => Ok(ids),
-                        // Nothing of it is stored then.
+                        // The error rolls back the cases that fit.
                         Put::Full => Err(StoreError::Invalid(FULL)),
                         Put::Gone | Put::Known(_) => Err(StoreError::Invalid(GONE)),
                     }

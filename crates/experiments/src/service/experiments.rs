@@ -16,7 +16,7 @@ const MAX_NOTE: usize = 2_000;
 /// The highest bound of the cost of an experiment from the console, in US dollars.
 const MAX_COST: f64 = 10_000.0;
 
-/// What an experiment is to be.
+/// The settings of a new experiment, as an administrator enters them.
 #[derive(Clone, Debug)]
 pub(crate) struct NewExperiment {
     pub(crate) name: String,
@@ -96,7 +96,7 @@ impl Service {
         store::results(&self.context.store, id).await.map_err(from_store_error)
     }
 
-    /// Stops an experiment that waits or runs. What is known stays.
+    /// Stops an experiment that waits or runs. The results so far stay.
     pub(crate) async fn stop(&self, admin: &Admin, id: &str) -> Result<(), UserError> {
         let experiment = self.experiment(id).await?;
         let audit = admin.audit_entry("stop_experiment", "", json!({ "experimentId": id }));
@@ -140,7 +140,7 @@ impl Service {
         continued.then_some(()).ok_or_else(|| UserError::new(ErrorCode::Conflict, message))
     }
 
-    /// Stores what was decided about an experiment that has ended. `replaces` is the time of the decision that this one
+    /// Stores the decision about an experiment that has ended. `replaces` is the time of the decision that this one
     /// replaces, which the administrator has seen.
     pub(crate) async fn decide(
         &self,

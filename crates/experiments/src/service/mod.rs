@@ -1,4 +1,4 @@
-//! What administrators do with datasets and experiments, for the pages and the API alike.
+//! The operations of administrators on datasets and experiments, for the pages and the API alike.
 
 mod answers;
 mod datasets;

@@ -1,4 +1,4 @@
-//! What people say of the answers in experiments.
+//! The verdicts of people on answers in experiments.
 
 use super::Service;
 use crate::store::{self, Given, NewVerdict};
@@ -9,7 +9,7 @@ use web::times::now_millis;
 use wire::{ErrorCode, UserError};
 
 impl Service {
-    /// Stores what the administrator says of an answer, in place of what they have said before, or withdraws it.
+    /// Stores the administrator's verdict on an answer, in place of their earlier one, or withdraws it.
     ///
     /// # Errors
     /// 404 if there is no such answer, 409 if the result has another answer than they have read.

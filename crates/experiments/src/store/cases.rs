@@ -21,7 +21,7 @@ const VERSION: &str = "SELECT version FROM eval_datasets WHERE id = $1";
 const ROWS: &str = "SELECT count(*) FROM eval_cases WHERE dataset_id = $1";
 const CURRENT_IDS: &str = "SELECT case_id FROM eval_cases WHERE dataset_id = $1 AND removed_in IS NULL";
 
-/// Finds the case of a user that a new version may replace. What is not masked replaces only what is not masked: that is
+/// Finds the case of a user that a new version may replace. An unmasked version replaces only an unmasked one: that is
 /// deleted when the user withdraws, and an administrator may have kept the answer again since, masked.
 const IS_REPLACEABLE: &str = "
     SELECT count(*) FROM eval_cases
@@ -97,7 +97,7 @@ pub(crate) struct NewCase {
     pub(crate) content: Value,
 }
 
-/// What became of a case that was to be stored.
+/// The outcome of storing a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Put {
     /// It is stored, in a new version of the dataset.

@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-/// What is run, and within which bounds.
+/// The agents and the bounds of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ExperimentSettings")]
@@ -94,7 +94,7 @@ pub(crate) struct ConfigSummary {
     pub(crate) config: String,
     /// `passed`, then the scorers.
     pub(crate) measures: Vec<MeasureSummary>,
-    /// What the answers have cost in US dollars, as far as prices are known.
+    /// The cost of the answers in US dollars, as far as prices are known.
     pub(crate) cost_usd: f64,
     /// The mean time of an answer in seconds.
     pub(crate) mean_seconds: f64,
@@ -117,7 +117,7 @@ pub(crate) struct MeasureSummary {
     pub(crate) high: f64,
 }
 
-/// What was decided about an experiment.
+/// The decision about an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ExperimentDecision")]
@@ -146,7 +146,7 @@ pub(crate) struct Experiment {
     /// The version of the dataset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dataset_version: Option<i64>,
-    /// What is run, and within which bounds. Of uploaded results it is empty.
+    /// The agents and the bounds. Empty for uploaded results.
     pub(crate) settings: Settings,
     /// The names of what is compared.
     pub(crate) configs: Vec<String>,
@@ -161,10 +161,10 @@ pub(crate) struct Experiment {
     pub(crate) total: i64,
     /// The number of results so far.
     pub(crate) done: i64,
-    /// What all of it will cost in US dollars, once the first case is known.
+    /// The estimated cost of all cases in US dollars, once the first case is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate_usd: Option<f64>,
-    /// What it has cost in US dollars, as far as prices are known.
+    /// The cost so far in US dollars, as far as prices are known.
     pub(crate) spent_usd: f64,
     /// The measures of each config, once it is done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -179,7 +179,7 @@ pub(crate) struct Experiment {
     /// Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<i64>,
-    /// What was decided.
+    /// The decision of an administrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
 }

@@ -48,8 +48,8 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
 };
 
-/// What cannot be read was written by another version of the program.
+/// The error of a row that another version of the program has written.
 const UNREADABLE: StoreError = StoreError::Invalid("a row of an experiment was written by another version");
 
-/// What cannot be written is a mistake of the program.
+/// The error of a row that cannot be serialized, which is a bug.
 const UNWRITABLE: StoreError = StoreError::Invalid("a row of an experiment cannot be written as JSON");

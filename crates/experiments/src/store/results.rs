@@ -47,7 +47,7 @@ const RECORDINGS: &str = "
 pub(crate) enum ResultRow {
     /// Of a case, with what the agent did, as a file of recordings.
     Result(Box<CaseResult>, Option<String>),
-    /// Of two answers.
+    /// The comparison of two answers.
     Comparison(ComparisonResult),
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum ResultRow {
 pub(crate) struct KeptResults {
     pub(crate) results: Vec<CaseResult>,
     pub(crate) comparisons: Vec<ComparisonResult>,
-    /// What people say of the answers.
+    /// The verdicts of people on the answers.
     pub(crate) verdicts: Vec<Verdict>,
 }
 
@@ -127,7 +127,7 @@ async fn list(store: &Store, list: sql::Query) -> Result<KeptResults, StoreError
     Ok(kept)
 }
 
-/// Returns what an agent did in a case, as a file of recordings; of several repetitions, the first one.
+/// Returns the recording of an agent in a case, as a file of recordings; of several repetitions, the first one.
 pub(crate) async fn recordings_of(
     store: &Store,
     experiment_id: &str,

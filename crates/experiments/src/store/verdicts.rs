@@ -1,4 +1,4 @@
-//! What people say of the answers in results, with which judges are compared.
+//! The verdicts of people on the answers in results, with which judges are compared.
 
 use super::UNREADABLE;
 use ::store::sql::{self, Db, Row};
@@ -34,7 +34,7 @@ const LIST_OF_CASE: &str = "
     SELECT config, case_id, repeat, person, conversation_id, liked, given_at FROM experiment_verdicts
     WHERE experiment_id = $1 AND case_id = $3 ORDER BY config, case_id, repeat, person LIMIT $2";
 
-/// What a person says of the answer in a result.
+/// A person's verdict on the answer in a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ExperimentVerdict")]
@@ -68,7 +68,7 @@ pub(crate) struct NewVerdict {
     pub(crate) conversation_id: Option<String>,
 }
 
-/// What became of a verdict.
+/// The outcome of storing or withdrawing a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
     /// It is stored, or withdrawn.
@@ -79,7 +79,7 @@ pub(crate) enum Given {
     Replaced,
 }
 
-/// Stores what a person says of an answer, in place of what they have said before.
+/// Stores a person's verdict on an answer, in place of their earlier one.
 pub(crate) async fn give_verdict(
     db: &mut Db,
     experiment_id: &str,

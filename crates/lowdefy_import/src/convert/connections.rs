@@ -25,7 +25,7 @@ pub(super) fn convert(root: &mut Tree, secrets: &mut Secrets, notes: &mut Notes<
     }
 }
 
-/// Returns what to use instead of a type of connection that only Lowdefy has.
+/// Returns the replacement of a type of connection that only Lowdefy has.
 pub(super) fn missing_help(kind: &str) -> Option<&'static str> {
     Some(match kind {
         _ if kind.starts_with("MongoDB") => {

@@ -5,7 +5,7 @@ use super::{Notes, event_fields, leave_out_keys, operators};
 use crate::tree::{Entry, Tree, Value};
 use config::Span;
 
-/// What actions of a page refer to.
+/// The requests to which actions of a page refer.
 pub(super) struct EventContext<'a> {
     pub(super) requests: &'a Requests,
 }

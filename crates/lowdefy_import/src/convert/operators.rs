@@ -121,7 +121,7 @@ fn reshaped(path: &str, shape: Option<Renamed>) -> String {
     }
 }
 
-/// Returns what has another name in the result of a type of request.
+/// Returns the property with another name in the result of a type of request.
 pub(super) fn shape_of(kind: &str) -> Option<Renamed> {
     match kind {
         "AxiosHttp" => Some(("data", Some("body"))),

@@ -12,9 +12,9 @@ pub(super) type Requests = HashMap<String, Request>;
 pub(super) struct Request {
     /// The id of the endpoint.
     pub(super) endpoint: String,
-    /// What the page sends.
+    /// The payload that the page sends.
     pub(super) payload: Option<Tree>,
-    /// What has another name in its result.
+    /// The property that has another name in its result.
     pub(super) shape: Option<Renamed>,
 }
 

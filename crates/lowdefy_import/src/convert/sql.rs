@@ -6,7 +6,7 @@ use crate::tree::{Entry, Tree, Value};
 /// Converts the step. Parameters by position get the names `p1`, `p2`, …
 ///
 /// # Errors
-/// What to do instead, if the statement cannot be converted.
+/// A proposal of another form, if the statement cannot be converted.
 pub(super) fn convert(step: &mut Tree, notes: &mut Notes<'_>) -> Result<(), &'static str> {
     let at = step.at;
     let properties = step.get("properties").ok_or("write its `properties`")?;

@@ -114,7 +114,7 @@ fn request(step: &mut Tree, kind: &str, shapes: &mut HashMap<String, Renamed>, n
     }
 }
 
-/// Returns what to use instead of a type of request that only Lowdefy has.
+/// Returns the replacement of a type of request that only Lowdefy has.
 fn missing_help(kind: &str) -> Option<&'static str> {
     let connection = ["GoogleSheet", "Elasticsearch", "Redis", "Stripe", "SendGrid", "Smtp", "AwsS3", "Algolia"];
     if connection.iter().any(|start| kind.starts_with(start)) {

@@ -18,7 +18,7 @@ const MAX_ROUNDS: usize = 60;
 /// How much is left out for a value that is refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// What belongs together.
+    /// The smallest part that can be removed without a change of meaning of the rest.
     Unit,
     /// The connection, agent, endpoint or page.
     Entry,
@@ -26,8 +26,8 @@ enum Extent {
     Section,
 }
 
-/// Leaves out what is refused, with a note at its position in the app. What remains is a valid
-/// config: in the end, one without sections.
+/// Leaves out invalid parts, with a note at their position in the app. The rest is a valid config: in the end, one
+/// without sections.
 pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secrets: &Secrets, notes: &mut Notes<'_>) {
     let env: HashMap<String, String> = secrets.values().into_iter().collect();
     for extent in [Extent::Unit, Extent::Entry, Extent::Section] {
@@ -45,7 +45,7 @@ pub(crate) fn settle(root: &mut Tree, folder: &Path, language: &Language, secret
 
 /// The outcome of a check.
 enum Round {
-    /// Nothing is refused.
+    /// The config is valid.
     Valid,
     /// Something was left out.
     LeftOut,
@@ -107,7 +107,7 @@ fn leave_out_refused(
     if done.is_empty() { Round::Stuck } else { Round::LeftOut }
 }
 
-/// Returns what to do instead.
+/// Returns a proposal of another form.
 fn help(unit: &Unit, problem: &Diagnostic) -> String {
     let own = problem.help.clone().unwrap_or_default();
     let lacks_type = problem.message.contains("type") && problem.message.contains("there is no");

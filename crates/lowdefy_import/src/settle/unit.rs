@@ -1,14 +1,13 @@
-//! What is left out together when one value of it is refused: enough that what remains does not
-//! mean something else.
+//! The part that is removed when one value of it is invalid: large enough that the rest keeps its meaning.
 
 use super::numbered::{Step, look};
 use crate::tree::Tree;
 
-/// What is left out together.
+/// A part of the config that is left out as a whole.
 pub(super) struct Unit {
     pub(super) path: Vec<Step>,
     pub(super) action: Action,
-    /// What it is: "block".
+    /// Its kind, such as "block".
     pub(super) kind: &'static str,
     /// Its description: "the block `a` of the type `Html`".
     pub(super) what: String,
@@ -36,7 +35,7 @@ const BRANCHES: [&str; 7] = [":then", ":else", ":do", ":try", ":catch", ":finall
 const HARMLESS: [&str; 7] =
     ["ScrollTo", "SetFocus", "SetGlobal", "Wait", "SetDarkMode", "ResetValidation", "CopyToClipboard"];
 
-/// Returns what to leave out if the value at a path is refused.
+/// Returns the part to leave out if the value at a path is invalid.
 pub(super) fn of(root: &Tree, path: &[Step]) -> Unit {
     match path {
         [Step::Key(section), Step::Index(_), rest @ ..] => match section.as_str() {

@@ -1,9 +1,9 @@
-//! What is left out together, and apps that cannot be read.
+//! Tests of parts that are left out together, and of apps that cannot be read.
 
 use crate::{check, check_one, check_sections};
 use insta::assert_snapshot;
 
-/// What decides who may do what, and when, never disappears alone.
+/// A condition of an access or an action is never left out without the entry that has it.
 #[test]
 fn owners_of_refused_conditions_are_left_out() {
     assert_snapshot!(check_sections(

@@ -1,4 +1,4 @@
-//! The tables. Every function takes the user, and returns and changes only what is theirs.
+//! The tables. Every function takes the user, and returns and changes only their rows.
 
 mod blocks;
 mod facts;

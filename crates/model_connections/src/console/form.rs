@@ -128,7 +128,7 @@ fn agent_fields(catalog: &Catalog, body: &ConnectionBody) -> Option<AnyView> {
     })
 }
 
-/// Says what the choice means for an agent.
+/// Describes the effect of the choice on an agent.
 fn label(agent: &ConfigAgent) -> String {
     let what = match &agent.answers {
         Answers::Model(model) if model.is_empty() => "in place of its own model".to_owned(),

@@ -118,7 +118,8 @@ async fn add(admin: Admin, State(context): State<Context>, RawForm(form): RawFor
     let path = entry_path::<Current>(&chosen);
     match added_entries::add::<Current>(&context, &admin, &chosen, &body).await {
         Ok(()) if body.models.is_empty() => {
-            // What went wrong is kept, and shown on the page; if nobody could be asked, there is a button for it.
+            // An error is stored, and shown on the page; if the provider could not be reached, the page has a button to
+            // retry.
             drop(service::list(&context, &admin, &chosen).await);
             Ok(see_other(&format!("{path}?done=added"), None))
         }

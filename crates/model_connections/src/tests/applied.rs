@@ -1,4 +1,4 @@
-//! What of the stored connections gets into the config.
+//! Tests of the effect of stored connections on the config.
 
 use super::*;
 use config::{AccessRule, ConnectionKind};

@@ -72,7 +72,7 @@ impl Bench {
         Current::new(Arc::new(self.config()), self.stored.clone(), &*ENV)
     }
 
-    /// Stores what was planned.
+    /// Stores the planned change.
     fn keep(&mut self, planned: Planned) {
         let connections = &mut self.stored.entries;
         match planned.change {
@@ -116,7 +116,7 @@ fn detail(bench: &Bench, name: &str) -> ConnectionDetail {
     current.detail(current.stored.find(name).unwrap())
 }
 
-/// Returns what an agent answers with: the connection and the model of its default, and its choices.
+/// Returns the models of an agent: the connection and the model of its default, and its choices.
 fn answers(config: &Config, agent: &str) -> String {
     let Some(agent) = config.agents.get(agent) else { return "none".to_owned() };
     let ids = agent.models.iter().flat_map(|models| &models.ids).map(String::as_str).collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What administrators cannot save.
+//! Tests of connections that cannot be saved.
 
 use super::*;
 use crate::secrets::Keys;
@@ -47,7 +47,7 @@ fn private_addresses_are_allowed_by_the_config_and_in_the_mode_local() {
         let mut bench = Bench::new(&config);
         bench.save("ollama", ollama()).unwrap();
         assert_eq!(answers(&bench.config(), "helper"), "ollama/llama [ollama-llama]");
-        // What is not allowed any more is not used, and says so.
+        // A connection that is not allowed any more is not used, and has a problem.
         bench.written = load(CONFIG);
         assert_eq!(answers(&bench.config(), "helper"), "demo/demo-one []");
         assert!(bench.current().section.catalog.problems["ollama"][0].contains("not public"));

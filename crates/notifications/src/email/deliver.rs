@@ -96,7 +96,7 @@ async fn send_digest(context: &Context, waiting: &Waiting, job: &JobContext) -> 
     let Some(settings) = config.section::<Notifications>().and_then(|settings| settings.email.as_ref()) else {
         return Ok(Outcome::DONE);
     };
-    // What happens while the e-mail is sent is in the next one.
+    // Events after this time are in the next e-mail.
     let looked_at = now_millis();
     let unseen = unseen_since(&context.store, owner, since).await?;
     let mut entries: Vec<_> = unseen.iter().map(|found| Entry::of_conversation(&config, settings, found)).collect();

@@ -26,7 +26,7 @@ pub(crate) struct EmailNotifications {
     #[serde(default = "default_after")]
     #[schemars(range(max = 1440))]
     pub(crate) after_minutes: u32,
-    /// The shortest time between two e-mails to a user, in minutes. What happens meanwhile is in the next one.
+    /// The shortest time between two e-mails to a user, in minutes. Events in the meantime are in the next one.
     /// Default: 60.
     #[serde(default = "default_every")]
     #[schemars(range(min = 5, max = 10080))]
@@ -53,7 +53,7 @@ fn default_titles() -> bool {
 const KEY: PathStep<'static> = PathStep::Key("email");
 
 impl EmailNotifications {
-    /// Checks what can be checked without the connection.
+    /// Checks the settings as far as possible without the connection.
     pub(crate) fn check(&self, problems: &mut SectionProblems<'_, '_, '_>) {
         problems.check_connection_type(&[KEY, PathStep::Key("connectionId")], &self.connection_id, &[Smtp::TYPE]);
     }

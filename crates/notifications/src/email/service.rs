@@ -27,7 +27,7 @@ pub(crate) struct EmailStatus {
 }
 
 impl Service {
-    /// Returns what the config says about e-mail.
+    /// Returns the settings for e-mail.
     ///
     /// # Errors
     /// 404 without the key `email` of the section `notifications`.

@@ -30,7 +30,7 @@ pub(crate) fn confirmation(config: &Config, id: &str, to: &str, token: &str) -> 
     Some(Mail { id: id.to_owned(), to: vec![to.to_owned()], subject, text, ..Mail::default() })
 }
 
-/// What an e-mail tells of.
+/// A conversation, or an item that waits, of which an e-mail notifies.
 pub(crate) struct Entry {
     /// The name of a conversation, or of what waits.
     name: String,

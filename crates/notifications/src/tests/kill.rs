@@ -73,7 +73,7 @@ async fn serve_emails(url: &str) {
     store.close().await;
 }
 
-/// Checks what holds at each moment; returns the number of users with an address.
+/// Checks the invariants; returns the number of users with an address.
 async fn check_emails(url: &str) -> usize {
     let store = open(url).await;
     let mut known = 0;
@@ -119,7 +119,7 @@ async fn serve_waiting(url: &str) {
     store.close().await;
 }
 
-/// Checks that people are told of exactly what is stored; returns the number of things.
+/// Checks that people are notified of exactly the stored items; returns their number.
 async fn check_waiting(url: &str) -> usize {
     let store = open(url).await;
     let mut known = 0;

@@ -101,7 +101,7 @@ async fn an_address_is_used_once_it_is_confirmed_with_its_newest_token() {
         mark.await.unwrap();
         assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().confirmed(), Some(("ada@a.test", 9)));
 
-        // Whoever has the link switches them off, once; the address is gone.
+        // The link switches them off, once; the address is deleted.
         assert!(emails::switch_off_by_link(store, "t2").await.unwrap());
         assert!(!emails::switch_off_by_link(store, "t2").await.unwrap());
         assert_eq!(emails::find(store, "ada").await.unwrap().unwrap().address, None);

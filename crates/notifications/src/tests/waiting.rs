@@ -1,4 +1,4 @@
-//! What waits for people: who gets notifications, and that they are told of what was stored.
+//! Tests of items that wait for people: who gets notifications, and that they are sent for stored items only.
 
 use super::{browser, emails, on_each_database, store};
 use crate::Paces;

@@ -1,4 +1,4 @@
-//! What the chunks of a run become: the objects and events of both APIs.
+//! Converts the chunks of a run to the objects and events of both APIs.
 
 pub(crate) mod chat;
 pub(crate) mod items;

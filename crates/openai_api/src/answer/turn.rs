@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use wire::api::TokenUsage;
 use wire::{Chunk, EndReason, FinishReason, Reducer, Role, UiMessage};
 
-/// What a run writes.
+/// A part of the output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// The text goes on.
@@ -53,7 +53,7 @@ pub(crate) struct Ended {
     pub(crate) result: Result<Answer, ApiError>,
     /// Why the run ended, if it is known.
     pub(crate) reason: Option<EndReason>,
-    /// What it has written.
+    /// The message that it has written.
     pub(crate) message: UiMessage,
     pub(crate) usage: TokenUsage,
 }
@@ -79,7 +79,7 @@ struct LastChunk {
     usage: TokenUsage,
 }
 
-/// What the metadata of the last chunk says.
+/// The part of the last chunk's metadata that is read.
 #[derive(Deserialize)]
 struct LastMetadata {
     run: EndedRun,
@@ -135,7 +135,7 @@ impl Turn {
         }
     }
 
-    /// Returns what the run has come to.
+    /// Returns the outcome of the run.
     pub(crate) fn end(self) -> Ended {
         let Self { reducer, names, holds_text, one_call, has_text, last, .. } = self;
         let mut message = reducer.into_message();

@@ -36,7 +36,7 @@ pub(crate) struct ChatRequest {
     messages: Vec<ChatMessage>,
     #[serde(flatten)]
     shared: SharedParameters,
-    /// What a stream contains.
+    /// The options of a stream.
     stream_options: Option<StreamOptions>,
     /// The form of the answer: `{type: text}`, `{type: json_object}` or `{type: json_schema, json_schema}`.
     response_format: Option<Value>,
@@ -89,7 +89,7 @@ struct CalledFunction {
     arguments: String,
 }
 
-/// What a stream contains.
+/// The options of a stream.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct StreamOptions {
     /// Whether the last chunk has the usage.

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn unreadable_content_is_reported() {
         let image = |url: &str| json!([{ "type": "image_url", "image_url": { "url": url } }]);
         let large = format!("data:image/png;base64,{}", "A".repeat(MAX_BYTES / 3 * 4 + 8));
         let all = [

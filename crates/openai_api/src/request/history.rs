@@ -50,8 +50,8 @@ impl History {
         Self { messages, instructions: Vec::new(), calls, kept }
     }
 
-    /// Adds what a request says. Results of tools that are not among `names` are marked as not verified:
-    /// they may be those of the agent's own tools.
+    /// Adds the entries of a request. Results of tools that are not among `names` are marked as not verified: they may
+    /// be those of the agent's own tools.
     ///
     /// # Errors
     /// 400 with the place of what does not fit.
@@ -190,7 +190,7 @@ pub(crate) fn unknown_item(id: &str, param: &str) -> ApiError {
     ApiError::from(UserError::new(ErrorCode::NotFound, message)).at(param)
 }
 
-/// Returns whether a message ends with a call. What the server has noted in it does not count.
+/// Returns whether a message ends with a call. Data parts of the server are ignored.
 fn ends_with_result(message: &UiMessage) -> bool {
     let last = message.parts.iter().rfind(|part| !matches!(part, UiPart::Data(_)));
     last.is_some_and(|part| matches!(part, UiPart::Tool(_)))

@@ -1,5 +1,5 @@
-//! Reads the bodies of requests. What a body says of the history becomes [`Entry`]s, which
-//! [`history::History`] makes messages of.
+//! Reads the bodies of requests. The history in a body becomes [`Entry`]s, of which [`history::History`] makes
+//! messages.
 
 pub(crate) mod chat;
 pub(crate) mod content;
@@ -29,7 +29,7 @@ const LONG: [&str; 2] = ["messages", "input"];
 /// The most bytes of text of a request: messages, instructions and results of tools.
 const MAX_TEXT: usize = 4 << 20;
 
-/// What a request says of the history, with the place where it does.
+/// An entry of the history in a request, with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The parameter, for errors.
@@ -44,7 +44,7 @@ pub(crate) enum EntryKind {
     Instructions(String),
     /// A message of the user.
     User(Vec<UiPart>),
-    /// What the agent wrote.
+    /// A message of the agent.
     Assistant(String),
     /// A call of a tool.
     Call { id: String, name: String, arguments: Map<String, Value> },
@@ -86,7 +86,7 @@ fn unreadable(error: &serde_json::Error) -> ApiError {
     ApiError::malformed(format!("Invalid request: {}.", reason(error)))
 }
 
-/// Returns what is wrong, without the value, which may be long.
+/// Returns the problem, without the value, which may be long.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(", expected ") {

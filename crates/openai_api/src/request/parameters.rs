@@ -44,7 +44,7 @@ pub(crate) struct SharedParameters {
     pub(crate) service_tier: Option<String>,
 }
 
-/// What a request says, beside the history.
+/// The parameters of a request, without the history.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
     pub(crate) model: String,

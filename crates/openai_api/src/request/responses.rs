@@ -36,7 +36,7 @@ pub(crate) struct ResponsesRequest {
     previous_response_id: Option<String>,
     #[serde(flatten)]
     shared: SharedParameters,
-    /// What a stream contains.
+    /// The options of a stream.
     stream_options: Option<Map<String, Value>>,
     /// The form of the answer, as `format`.
     text: Option<TextOptions>,
@@ -50,8 +50,7 @@ pub(crate) struct ResponsesRequest {
     reasoning: Option<ReasoningOptions>,
     /// Always `disabled`: a history that is too long is an error.
     truncation: Option<String>,
-    /// What the response contains in addition. Only `reasoning.encrypted_content` is accepted, and there is
-    /// none.
+    /// Additional contents of the response. Only `reasoning.encrypted_content` is accepted, and there is none.
     include: Option<Vec<String>>,
     #[serde(flatten)]
     #[schemars(skip)]
@@ -67,7 +66,7 @@ struct TextOptions {
     verbosity: Option<Value>,
 }
 
-/// What is wanted of the model's reasoning.
+/// The options of the model's reasoning.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct ReasoningOptions {
     /// `auto`.
@@ -247,7 +246,7 @@ impl InputItem {
     }
 }
 
-/// Returns what a stored item says; `None` for one that no model reads again.
+/// Returns the entry of a stored item; `None` for one that no model reads again.
 pub(crate) fn stored_entry(item: &Value, param: &str) -> Result<Option<EntryKind>, ApiError> {
     part::<InputItem>(item, param)?.entry(param, &mut ContentReader::default())
 }

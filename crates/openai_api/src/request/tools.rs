@@ -48,8 +48,8 @@ struct Named {
 /// The tools of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tools {
-    /// Those that are offered: none if `tool_choice` is `none`. Only their names are compared with those of the
-    /// agent's own tools, whose results nobody may bring along as if they were real.
+    /// The offered tools: none if `tool_choice` is `none`. Only their names are compared with those of the agent's own
+    /// tools, whose results a request must not forge.
     pub(crate) offered: Vec<ToolSpec>,
     /// Whether the model must call one.
     pub(crate) choice: ToolChoice,

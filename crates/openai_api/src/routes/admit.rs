@@ -1,4 +1,4 @@
-//! What each request passes: the section of the config, its body, and the agent that it names.
+//! The checks of each request: the section of the config, its body, and the agent that it names.
 
 use crate::error::ApiError;
 use crate::request::history::ReadHistory;

@@ -89,7 +89,7 @@ impl<W: Writer> Driven<W> {
     }
 }
 
-/// Who reads the stream; nobody if the response is one object.
+/// The reader of the stream; there is none if the response is one object.
 struct Client {
     sender: Option<mpsc::Sender<Bytes>>,
     cancel: CancellationToken,

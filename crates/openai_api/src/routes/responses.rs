@@ -60,7 +60,8 @@ struct StoringWriter {
     caller: Caller,
     run_id: String,
     cancel: CancellationToken,
-    /// What is new in the conversation in which it is stored, without the answer; `None` if it is not stored.
+    /// The new messages of the conversation in which the response is stored, without the answer; `None` if it is not
+    /// stored.
     kept: Option<Exchange>,
 }
 
@@ -80,7 +81,7 @@ impl Writer for StoringWriter {
             || matches!(ended.reason, Some(EndReason::StoppedByUser | EndReason::StoppedByAdmin));
         let (mut last, response) = self.writer.end(&ended, is_cancelled, now_millis() / 1_000);
         let failure = ended.result.as_ref().err().cloned();
-        // What a client learns of the end is stored before.
+        // The response is stored before the client receives its end.
         if let Some(exchange) = self.kept.take()
             && let Err(error) = keep(&self, exchange, ended, &response, is_cancelled).await
         {
@@ -242,7 +243,7 @@ async fn previous(context: &Context, caller: &Caller, call: &ResponseCall) -> Re
     Ok(Some(Previous { id: id.clone(), conversation_id, message_id, open }))
 }
 
-/// Returns what is new in the conversation, without the answer.
+/// Returns the new messages of the conversation, without the answer.
 fn exchange(
     context: &Context,
     caller: &Caller,

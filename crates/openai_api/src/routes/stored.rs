@@ -23,7 +23,7 @@ const MAX_LIMIT: usize = 100;
 const END_INTERVAL: Duration = Duration::from_millis(100);
 const END_LOOKS: usize = 30;
 
-/// What a request for a response asks for.
+/// The query of a request for a response.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct ShowQuery {
     /// Always `false`: what is stored is not streamed again.

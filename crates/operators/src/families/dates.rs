@@ -123,8 +123,8 @@ fn out_of_range() -> String {
     "the date is out of range".to_owned()
 }
 
-/// Changes a part of a date: year, month, day, hours, minutes, seconds or milliseconds. What is out
-/// of range continues in the next larger part, as in JavaScript.
+/// Changes a part of a date: year, month, day, hours, minutes, seconds or milliseconds. A value that is out of range
+/// continues in the next larger part, as in JavaScript.
 fn set(arguments: &Arguments, index: usize) -> Result<Value, String> {
     let old = parts(arguments)?;
     let mut parts: [i64; 7] = [

@@ -77,7 +77,7 @@ pub(super) fn format(date: DateTime, pattern: &str) -> String {
             _ => 2,
         };
         let run = rest.chars().take_while(|next| *next == first).take(longest).count();
-        // Whatever means something is one byte long.
+        // The signs of the tokens are one byte long.
         let (sign, after) = rest.split_at(run * first.len_utf8());
         match token(date, sign) {
             Some(part) => {

@@ -51,7 +51,7 @@ pub(super) fn slice_range(length: usize, start: Option<f64>, end: Option<f64>) -
 
 /// Returns a number as a position from 0 to a length.
 pub(super) fn clamp(number: f64, length: usize) -> usize {
-    // The conversion saturates, and yields 0 for what is not a number.
+    // The conversion saturates, and yields 0 for NaN.
     (number.max(0.0) as usize).min(length)
 }
 

@@ -26,7 +26,7 @@ pub(super) struct SharedPromptItem {
     id: String,
     /// The name.
     name: String,
-    /// What it is for; may be empty.
+    /// Its purpose; may be empty.
     description: String,
     /// `shared`, or `config` for one of the config, which is changed there.
     origin: Origin,

@@ -1,4 +1,4 @@
-//! What is stored, on SQLite and, if it is installed, on PostgreSQL.
+//! Tests of the store, on SQLite and, if it is installed, on PostgreSQL.
 
 mod kill;
 

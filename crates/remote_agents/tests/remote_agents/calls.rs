@@ -6,7 +6,7 @@ use contract::Tool;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Checks what the model reads when the server answers with this body.
+/// Checks the result for the model when the server answers with this body.
 async fn check_body(status: u16, body: impl Into<Vec<u8>>, expected: &str) {
     let body = body.into();
     let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();

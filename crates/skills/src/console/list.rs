@@ -33,9 +33,9 @@ enum SkillState {
     /// All.
     #[default]
     All,
-    /// Those that agents can have.
+    /// Skills that agents can have.
     Enabled,
-    /// Those that are disabled.
+    /// Skills that are disabled.
     Disabled,
 }
 

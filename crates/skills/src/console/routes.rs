@@ -50,7 +50,7 @@ pub(super) fn upload_routes() -> ApiRouter<Context> {
 struct SkillView {
     /// The name.
     name: String,
-    /// What it does and when it is used.
+    /// Its description: what it does and when it is used.
     description: String,
     /// Where it comes from.
     category: SkillCategory,
@@ -95,7 +95,7 @@ struct SkillInstalled {
     success: bool,
     /// Its name.
     skill_name: String,
-    /// What to do next.
+    /// The message, which says what to do next.
     message: String,
 }
 

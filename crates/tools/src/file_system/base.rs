@@ -15,7 +15,7 @@ pub(super) struct BaseFolder {
     folder: Dir,
 }
 
-/// What was found at a path.
+/// The entry at a path.
 pub(super) struct FoundEntry {
     /// Whether it is a file or a folder.
     pub(super) kind: FileKind,

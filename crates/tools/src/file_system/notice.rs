@@ -18,7 +18,7 @@ pub(super) enum Truncation {
 /// items have the same shape.
 ///
 /// # Errors
-/// Nothing was found before the budget was used up: an empty list would mean that nothing exists.
+/// No item was found before the budget was used up: an empty list would mean that there are none.
 pub(super) fn with_notice(mut items: Vec<Value>, what: &str, cut: Option<Truncation>) -> Result<Value, ToolError> {
     let Some(cut) = cut else { return Ok(Value::Array(items)) };
     let why = match cut {

@@ -11,7 +11,7 @@ const SHOWN: usize = 200;
 pub(super) enum PathRefusal {
     /// It leads out of the base folder, or the file may have another name outside of it.
     Outside,
-    /// Nothing exists there.
+    /// There is no file or folder.
     Missing,
     /// It is a file, but a folder is required.
     NotFolder,

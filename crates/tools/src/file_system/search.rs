@@ -73,7 +73,7 @@ pub(super) fn run(base: &BaseFolder, input: SearchInput, budget: &mut WalkBudget
     with_notice(files, "Search stopped", cut)
 }
 
-/// Compiles the query. It is matched in linear time, whatever it contains.
+/// Compiles the query. Any query is matched in linear time.
 fn query(text: &str) -> Result<Regex, ToolError> {
     let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).size_limit(1024 * 1024).build();
     match pattern {
@@ -110,7 +110,7 @@ fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
     found
 }
 
-/// Returns a line, or the text around `place` if the line is long; `…` marks what is omitted.
+/// Returns a line, or the text around `place` if the line is long; `…` marks omitted text.
 fn excerpt(line: &str, place: Range<usize>) -> String {
     if line.chars().nth(MAX_LINE).is_none() {
         return line.to_owned();

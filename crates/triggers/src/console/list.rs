@@ -33,9 +33,9 @@ enum TriggerState {
     /// All.
     #[default]
     All,
-    /// Those that are not paused.
+    /// Triggers that are not paused.
     Active,
-    /// Those that are paused.
+    /// Triggers that are paused.
     Paused,
 }
 

@@ -89,7 +89,7 @@ struct TestBody {
     event: Value,
 }
 
-/// What became of a test, or of a delivery that was delivered again.
+/// The result of a test, or of a repeated delivery.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestResult {

@@ -32,7 +32,7 @@ pub(super) fn routes() -> Router<Triggers> {
         .route("/admin/triggers/{workflow}/{trigger}/deliveries/{id}/again", post(again))
 }
 
-/// What the page says after a test, or after something was delivered again.
+/// The notices of the page after a test or a repeated delivery.
 #[derive(Default)]
 struct Said {
     done: Option<&'static str>,
@@ -40,7 +40,7 @@ struct Said {
     wrong: Option<String>,
     /// Why something was not delivered again.
     undelivered: Option<String>,
-    /// What the form contains.
+    /// The event in the form.
     event: Option<String>,
 }
 

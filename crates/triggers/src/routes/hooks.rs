@@ -82,7 +82,7 @@ async fn receive(
     }
 }
 
-/// Returns what `_event` reads of a request. `id` is the id that the sender has signed.
+/// Returns the value of `_event` for a request. `id` is the id that the sender has signed.
 pub(crate) fn webhook_event(id: Option<&str>, request: &KeptRequest) -> Value {
     json!({ "id": id, "headers": request.headers, "body": read_body(&request.body) })
 }

@@ -286,7 +286,7 @@ pub(crate) async fn received(
     let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     let Some(row) = row else { return Ok(None) };
     let (run_id, headers): (Option<String>, Option<String>) = (row.try_get("run_id")?, row.try_get("headers")?);
-    // Those that an earlier version has stored have no headers.
+    // Deliveries that an earlier version has stored have no headers.
     let headers =
         headers.map_or(Ok(Value::Object(Map::new())), |text| serde_json::from_str(&text).map_err(|_| damaged()));
     let (headers, content_type) = (headers?, row.try_get("content_type")?);

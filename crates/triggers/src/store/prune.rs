@@ -1,4 +1,4 @@
-//! Deletes deliveries that nobody needs any more.
+//! Deletes deliveries that are not needed any more.
 
 use super::MAX_SHOWN;
 use ::store::sql;
@@ -35,7 +35,7 @@ const DELETE_MANY: &str = "
             ORDER BY o.id DESC LIMIT 1 OFFSET $3)
         ORDER BY d.id LIMIT $4)";
 
-/// Deletes what is old, and what is too much. Returns whether there may be more.
+/// Deletes old deliveries, and those beyond the limit. Returns whether there may be more.
 pub(crate) async fn prune(
     store: &Store,
     triggers: Vec<crate::active::TriggerKey>,

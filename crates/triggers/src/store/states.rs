@@ -134,7 +134,7 @@ pub(crate) async fn pause(db: &mut Db, key: &TriggerKey, by: &str, now: i64) -> 
     Ok(outcome(paused.rows_affected()))
 }
 
-/// Resumes a trigger. What has happened while it was paused is left out.
+/// Resumes a trigger. Events from the time of the pause are left out.
 pub(crate) async fn resume(db: &mut Db, key: &TriggerKey, now: i64) -> Result<PauseOutcome, StoreError> {
     Ok(outcome(of_trigger(RESUME, key).bind(now).execute(db).await?.rows_affected()))
 }

@@ -91,7 +91,7 @@ async fn operator_pauses_resumes_and_tests_a_trigger() {
         assert_eq!(console.post("test", json!({ "events": 1 })).await.0, 422);
         assert_eq!(console.post("resume", Value::Null).await.0, 204);
         assert_eq!(state().await.get("pausedAt"), None);
-        // What has passed in the meantime is not made up for.
+        // Ticks during the pause are not made up for.
         ticker.look().await.unwrap();
         assert_eq!(server.runs().await.len(), 1);
         server.pass(SignedDuration::from_hours(24));

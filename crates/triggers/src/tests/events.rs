@@ -56,7 +56,7 @@ async fn events_of_the_product_start_one_run_each() {
     .await;
 }
 
-/// What runs emit starts nothing that leads to it again.
+/// An event that a run emits does not start a workflow whose run led to it.
 #[tokio::test]
 async fn events_of_workflows_do_not_feed_themselves() {
     on_each_database(async |store| {

@@ -18,7 +18,7 @@ fn minutely(input: Value) -> Value {
     json!([{ "id": "tick", "type": "cron", "cron": "* * * * *", "runAs": { "roles": [] }, "input": input }])
 }
 
-/// What people are told of.
+/// The ids of the paused triggers of which people are notified.
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
@@ -91,7 +91,7 @@ async fn values_that_cannot_be_evaluated_count_as_failures() {
         assert_eq!(outcomes.len(), 5, "{outcomes:?}");
         assert!(outcomes[0].starts_with("failed 2026-01-01T00:01:00Z `input`: "), "{outcomes:?}");
         assert_eq!(server.runs().await.len(), 0);
-        // What the workflow does not accept is a failure, too.
+        // An input that the workflow does not accept is a failure, too.
         let text = TestServer::new(
             store,
             json!([{ "id": "text", "type": "cron", "cron": "* * * * *", "runAs": { "roles": [] }, "input": "text" }]),

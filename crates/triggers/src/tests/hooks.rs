@@ -109,7 +109,7 @@ async fn webhook_that_started_nothing_is_delivered_again_by_an_administrator() {
         let first = newest().await;
         assert!(pages().await.contains("Deliver again"));
 
-        // Nothing was mended. It is no further failure of the trigger.
+        // The cause is still there. A repeated delivery counts as no further failure of the trigger.
         let (status, said) = again(&first).await;
         assert_eq!((status, said.contains("The input is a JSON object.")), (200, true), "{said}");
         assert_eq!(server.outcomes("arrived").await, ["failed msg_1 The input is a JSON object."]);
@@ -129,7 +129,7 @@ async fn webhook_that_started_nothing_is_delivered_again_by_an_administrator() {
         assert_eq!(server.inputs().await, [json!({ "invoice": { "number": 1 }, "from": "shop" })]);
         assert_eq!(console.ask(Method::POST, &format!("/api{path}/resume"), Value::Null).await.0, 204);
 
-        // Nobody starts a second run with it.
+        // A delivery that has started a run cannot be repeated.
         assert_eq!(again(&newest().await).await.0, 409);
         assert_eq!(sender.send(SECRET, "msg_1", &created(1), 0).await, 202);
         assert_eq!(sender.send(SECRET, "msg_2", &json!({ "type": "invoice.paid" }), 0).await, 202);

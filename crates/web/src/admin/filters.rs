@@ -40,7 +40,7 @@ pub fn day_start(day: Option<&str>) -> Result<Option<i64>, UserError> {
 /// Returns the end of a day in UTC as Unix time in milliseconds.
 ///
 /// # Errors
-/// As [`day_start`].
+/// The errors of [`day_start`].
 pub fn day_end(day: Option<&str>) -> Result<Option<i64>, UserError> {
     Ok(day_start(day)?.map(|begin| begin + DAY_MS))
 }

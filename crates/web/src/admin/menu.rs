@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub enum MenuGroup {
     /// The first page, which is a group of its own.
     Overview,
-    /// What users and agents say.
+    /// Conversations and the feedback on them.
     Conversations,
     /// Agents and what they may do.
     Agents,
@@ -62,12 +62,12 @@ pub struct MenuCount {
     pub count: u32,
 }
 
-/// What the server adds to the menu.
+/// The sources of the entries and counts that the server adds to the menu.
 #[derive(Clone)]
 pub struct MenuSources {
     /// Returns the entries that depend on the config in use. They stand after the others of their groups.
     pub links: Arc<dyn Fn() -> Vec<MenuEntry> + Send + Sync>,
-    /// Counts what waits for people. Each page asks.
+    /// Counts the items that wait for people. Each page asks.
     pub counts: Arc<dyn Fn() -> BoxFuture<'static, Vec<MenuCount>> + Send + Sync>,
 }
 
@@ -86,7 +86,7 @@ impl Menu {
         Self { sources: Some(sources), ..self }
     }
 
-    /// Counts what waits for people, for a page.
+    /// Counts the items that wait for people, for a page.
     pub(super) async fn counted(self) -> Self {
         let counts = match &self.sources {
             Some(sources) => (sources.counts)().await,
@@ -95,7 +95,7 @@ impl Menu {
         Self { counts, ..self }
     }
 
-    /// Returns what was counted.
+    /// Returns the counts.
     pub(super) fn counts(&self) -> &[MenuCount] {
         &self.counts
     }

@@ -1,5 +1,5 @@
-//! What routes and pages of the admin console are made of. The crate `admin_console` mounts the
-//! console's own ones and those of capabilities.
+//! The building blocks of routes and pages of the admin console. The crate `admin_console` mounts the console's own
+//! ones and those of capabilities.
 
 mod csv;
 mod errors;

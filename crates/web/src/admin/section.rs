@@ -1,4 +1,4 @@
-//! What a capability brings to the console.
+//! The parts of the console that a capability adds.
 
 use super::MenuEntry;
 use super::list::{self, List};

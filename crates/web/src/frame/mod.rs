@@ -1,10 +1,11 @@
 //! The documents in which foreign HTML with scripts runs: artifacts, which agents wrote, and user interfaces of MCP servers (apps).
 //!
-//! A document has an opaque origin, so it reads nothing of the site: no cookies, no storage, no other document. Its policy forbids every
-//! request but those to the [domains](FrameSources) that an app may reach. The HTML runs in a second frame inside: a sandboxed frame may
-//! still load another address into itself, and that is decided by the policy of the document around it, whose `frame-src` is `'none'`. The
-//! inner frame inherits the policy. What it does not forbid (WebRTC, `preconnect`) is forbidden by `Connection-Allowlist`, and, for
-//! browsers without it, by `guard.js`.
+//! A document has an opaque origin, so it reads nothing of the site: no cookies, no storage, no other document. Its
+//! policy forbids every request but those to the [domains](FrameSources) that an app may reach. The HTML runs in a
+//! second frame inside: a sandboxed frame may still load another address into itself, and that is decided by the policy
+//! of the document around it, whose `frame-src` is `'none'`. The inner frame inherits the policy. Connections that it
+//! does not forbid (WebRTC, `preconnect`) are forbidden by `Connection-Allowlist`, and, for browsers without it, by
+//! `guard.js`.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};

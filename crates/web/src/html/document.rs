@@ -43,7 +43,7 @@ pub fn account_content(
     .into_any()
 }
 
-/// As [`page`], with a script, which may ask this server and start workers. It is a file of the site.
+/// Like [`page`], with a script, which may ask this server and start workers. It is a file of the site.
 pub fn page_with_script(
     status: StatusCode,
     title: &str,
@@ -53,7 +53,7 @@ pub fn page_with_script(
     render(status, title, view! { <main class="cw-account-page">{content}</main> }, Some(script))
 }
 
-/// As [`POLICY`], and a script may ask this server.
+/// Like [`POLICY`], and a script may ask this server.
 const SCRIPT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
                              connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -62,7 +62,7 @@ pub fn document(status: StatusCode, title: &str, content: impl IntoView + 'stati
     render(status, title, content, None)
 }
 
-/// As [`POLICY`], and pages of this server may be shown in frames.
+/// Like [`POLICY`], and pages of this server may be shown in frames.
 const FRAME_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
                             frame-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 

@@ -78,14 +78,14 @@ mod tests {
         );
         check("<td>a\u{e0041}b<!>c\u{202e}</td>", "<td>a[U+E0041]b<!>c[U+202E]</td>");
         check("<p>\u{1b}</p>", "<p>[U+001B]</p>");
-        // What writing systems need is not marked, except for directions in code.
+        // Characters that writing systems need are not marked, except for directions in code.
         check("<p>\u{2067}שלום\u{2069} ❤\u{fe0f}</p>", "<p>\u{2067}שלום\u{2069} ❤\u{fe0f}</p>");
         check("<pre><ins>\u{2067}a\u{2069}</ins></pre>ö", "<pre><ins>[U+2067]a[U+2069]</ins></pre>ö");
         check("<code>a</code>\u{2067}a\u{2069}", "<code>a</code>\u{2067}a\u{2069}");
     }
 
     #[test]
-    fn what_forms_send_back_stays() {
+    fn form_values_are_not_changed() {
         let check = |html: &str| assert_eq!(with_visible_text(html.to_owned()), html);
         check("<input value=\"a\u{202e}>b\"><textarea rows=\"2\">a\u{202e}<b</textarea>");
         check("<script>a\u{202e}</script><!-- \"\u{202e} --><style>\u{202e}</style>");

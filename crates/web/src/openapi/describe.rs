@@ -89,7 +89,7 @@ impl<'s> Description<'s> {
     }
 }
 
-/// What a handler takes from a request.
+/// An input that a handler extracts from a request.
 pub trait RouteInput {
     /// Adds the query parameters or the body that it reads.
     fn describe(_: &mut Description<'_>) {}
@@ -133,7 +133,7 @@ impl<T: RouteInput, E> RouteInput for Result<T, E> {
     }
 }
 
-/// What a handler returns: a response, or an error of a [`Result`].
+/// The return value of a handler: a response, or an error of a [`Result`].
 pub trait RouteOutput {
     /// Adds the statuses with their bodies.
     fn describe(description: &mut Description<'_>);

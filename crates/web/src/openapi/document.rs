@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
-/// What the document says about the API as a whole.
+/// The metadata of the document.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// The name.

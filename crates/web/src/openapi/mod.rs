@@ -25,7 +25,7 @@ use std::borrow::Cow;
 pub struct Tag {
     /// The unique name.
     pub name: &'static str,
-    /// What the routes are for, and who may call them.
+    /// The purpose of the routes, and the callers who may use them.
     pub description: &'static str,
     /// The credentials that the routes accept.
     pub access: Access,
@@ -37,14 +37,14 @@ pub struct Tag {
 pub enum Access {
     /// None are needed.
     Anyone,
-    /// Those of a user: a session or a token and, with a scope, an API key. Whether anonymous
-    /// callers are accepted depends on the config.
+    /// Credentials of a user: a session or a token and, with a scope, an API key. Whether anonymous callers are
+    /// accepted depends on the config.
     Users {
         /// The scope that an API key needs; `None` if API keys cannot be used.
         scope: Option<KeyScope>,
     },
-    /// Those of a signed-in user: a session, or a token of the auth mode. API keys and the tokens of
-    /// embedded chats are refused.
+    /// Credentials of a signed-in user: a session, or a token of the auth mode. API keys and the tokens of embedded
+    /// chats are refused.
     SignedIn,
     /// The key that the config sets for other agent platforms.
     Platforms,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-/// 201 with what was created, as JSON.
+/// 201 with the created object, as JSON.
 #[derive(Debug)]
 pub struct Created<T>(pub T);
 

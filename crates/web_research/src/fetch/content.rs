@@ -70,7 +70,7 @@ fn kind_of_type(media_type: &str) -> Result<Kind, String> {
         ("application", name) if is_json_or_xml(name) => Ok(Kind::Text),
         ("application", "yaml" | "x-yaml" | "toml" | "javascript" | "x-ndjson") => Ok(Kind::Text),
         ("application", _) | ("message", "rfc822") => Ok(Kind::Document),
-        // What the server wrote is not repeated: it may be anything.
+        // The type that the server has sent is not quoted: it may be any text.
         ("image", _) => Err("It is an image, which this tool cannot read.".to_owned()),
         ("audio" | "video", _) => Err("It is a recording, which this tool cannot read.".to_owned()),
         _ => Err("It is a file of a type that this tool cannot read.".to_owned()),

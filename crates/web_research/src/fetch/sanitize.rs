@@ -80,7 +80,7 @@ impl Writer {
         self.html.push_str(text);
     }
 
-    /// Reads what begins with `<`; returns what follows.
+    /// Reads markup that begins with `<`; returns the rest.
     fn markup<'a>(&mut self, html: &'a str) -> &'a str {
         let after = &html[1..];
         if let Some(comment) = after.strip_prefix("!--") {
@@ -94,7 +94,7 @@ impl Writer {
         let (is_end, name) = after.strip_prefix('/').map_or((false, after), |name| (true, name));
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             if is_end {
-                // What is no tag after `</` is a comment.
+                // Other characters after `</` begin a comment.
                 return name.find('>').map_or("", |end| &name[end + 1..]);
             }
             self.html.push_str("&lt;");
@@ -164,7 +164,7 @@ fn is_plain(name: &str) -> bool {
     name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns what follows a comment, of which this is the content.
+/// Returns the text after a comment, given the text after its beginning.
 fn after_comment(comment: &str) -> &str {
     let mut rest = comment;
     while let Some(at) = rest.find("--") {
@@ -178,7 +178,7 @@ fn after_comment(comment: &str) -> &str {
     ""
 }
 
-/// Returns what follows an element whose content is left out.
+/// Returns the rest after an element whose content is left out.
 fn after_element<'a>(html: &'a str, name: &str) -> &'a str {
     let mut rest = html;
     while let Some(at) = rest.find("</") {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_is_limited_whatever_the_end_tags_are() {
+    fn nesting_is_limited_despite_unmatched_end_tags() {
         let check = |html: &str, least: usize| {
             let depth = depth(&html.repeat(1_000));
             assert!((least..=4 * MAX_DEPTH + 10).contains(&depth), "{html}: {depth}");

@@ -109,7 +109,7 @@ async fn requests_have_the_documented_shape_and_answers_one_form() {
 }
 
 #[tokio::test]
-async fn errors_of_providers_are_told_apart() {
+async fn errors_of_providers_are_distinguished() {
     let check =
         async |kind: ProviderKind, status: u16, retry_after: &'static str, body: String, expected: SearchFailure| {
             let (answer, _) = ask(kind, vec![(status, retry_after, body.clone())]).await;

@@ -1,4 +1,4 @@
-//! What the server records with a message: how its run ended, and what it used.
+//! The metadata that the server stores with a message: how its run ended, and its usage.
 
 use crate::error::UserError;
 use crate::read::{read_names, read_struct};
@@ -53,13 +53,13 @@ pub struct MessageMetadata {
     /// The size of the model's context window in tokens, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_size: Option<u64>,
-    /// What takes this room, as [`ContextParts`]. Few pages read it, so it is read where it is shown.
+    /// The parts of these tokens, as [`ContextParts`]. Few pages need them, so they are decoded where they are shown.
     #[cfg_attr(feature = "schema", schemars(with = "Option<ContextParts>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_parts: Option<Value>,
 }
 
-/// What takes room in a model's context, in estimated tokens.
+/// The parts of a model's context, in estimated tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! What is wrong with an entry.
+//! The problem of an entry.
 
 use crate::locale::{Text, fill_placeholders};
 
@@ -7,11 +7,11 @@ use crate::locale::{Text, fill_placeholders};
 pub struct FieldProblem {
     /// The index of the field.
     pub field: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with an entry.
+/// The problem of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A value is required.
@@ -41,7 +41,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Returns the text about the problem, and what stands in its placeholders.
+    /// Returns the text about the problem, and the values of its placeholders.
     pub fn text(&self) -> (Text, &str) {
         match self {
             Self::Missing => (Text::IsNeeded, ""),

@@ -1,4 +1,4 @@
-//! Reads the fields of a schema. What a field cannot express is entered as JSON.
+//! Reads the fields of a schema. Values that a field cannot express are entered as JSON.
 
 use super::{Bounds, Control, Form, FormField, FormOption, Item, MAX_FIELDS, label_from_id};
 use crate::json;

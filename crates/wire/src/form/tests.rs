@@ -53,10 +53,10 @@ fn form_holds_values() {
         json!({ "supplier": "Acme", "copies": 2, "urgent": true, "kind": 7, "tags": ["a", "b"], "address": { "city": "Ulm" } }),
         "/supplier=Acme /copies=2 /urgent=true /kind=1 /tags=a|b /address/city=Ulm",
     );
-    // What is missing, null or not allowed any more is a matter of its field.
+    // Missing, null and invalid values are reported by their field.
     check(json!({ "copies": null, "urgent": false }), "/supplier= /copies= /urgent= /kind= /tags= /address/city=");
     check(json!({ "copies": "many" }), "/supplier= /copies=many /urgent= /kind= /tags= /address/city=");
-    // What no field can hold is not lost.
+    // Values that no field can hold are kept.
     check(json!({ "supplier": "Acme", "more": 1 }), r#"={"supplier":"Acme","more":1}"#);
     check(json!({ "kind": "stone" }), r#"={"kind":"stone"}"#);
     check(json!({ "address": { "street": "x" } }), r#"={"address":{"street":"x"}}"#);

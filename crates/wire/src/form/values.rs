@@ -1,11 +1,11 @@
-//! Converts what was entered to the values of the schema.
+//! Converts entries to the values of the schema.
 
 use super::{Bounds, Control, FieldProblem, Form, FormField, FormOption, Item, Problem};
 use crate::page::{is_date, parse_number};
 use serde_json::{Map, Number, Value};
 
 impl Form {
-    /// Returns what the fields hold before the user has changed them.
+    /// Returns the initial texts of the fields.
     pub fn initial(&self) -> Vec<String> {
         self.fields.iter().map(|field| field.initial.clone()).collect()
     }
@@ -54,7 +54,7 @@ impl FormField {
     /// Converts an entry; `None` for an empty one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the entry.
     pub fn value(&self, entry: &str) -> Result<Option<Value>, Problem> {
         let trimmed = entry.trim();
         match &self.control {

@@ -5,13 +5,13 @@ use serde::Deserialize;
 /// The number of documents by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct DocumentCounts {
-    /// Those that wait to be read.
+    /// The number of documents that wait to be processed.
     pub queued: u64,
-    /// Those that are being read.
+    /// The number of documents that are being processed.
     pub processing: u64,
-    /// Those that searches find.
+    /// The number of documents that searches find.
     pub ready: u64,
-    /// Those that could not be read.
+    /// The number of documents whose processing failed.
     pub failed: u64,
 }
 
@@ -87,7 +87,7 @@ pub struct Document {
     pub chunks: u64,
     /// Its state.
     pub state: DocumentState,
-    /// What is being done: `reading`, `splitting` or `indexing`.
+    /// The current step of the processing: `reading`, `splitting` or `indexing`.
     #[serde(default)]
     pub step: Option<String>,
     /// How far reading is, from 0 to 1.
@@ -95,7 +95,7 @@ pub struct Document {
     /// Why it could not be read.
     #[serde(default)]
     pub error: Option<DocumentProblem>,
-    /// What was left out of its text.
+    /// Warnings about contents that are missing in its text.
     #[serde(default)]
     pub warnings: Vec<DocumentProblem>,
 }

@@ -23,7 +23,7 @@ pub struct ExtractionStatus {
     pub entities: u64,
     /// The number of relations.
     pub relations: u64,
-    /// How much of what the model has returned was left out.
+    /// The number of the model's results that were left out.
     pub dropped: u64,
     /// Whether the user may have everything extracted anew.
     pub may_redo: bool,
@@ -53,7 +53,7 @@ pub struct LibraryEntity {
     pub mentions: u64,
 }
 
-/// An entity with what is connected with it.
+/// An entity with its connections.
 #[derive(Clone, Debug, Deserialize)]
 pub struct EntityDetails {
     /// The entity.

@@ -1,5 +1,5 @@
-//! The answers of the HTTP API about libraries, with the fields that pages show. What the server
-//! sends has more fields; a test of the crate `knowledge` reads it as these types.
+//! The answers of the HTTP API about libraries, with the fields that pages show. The answers of the server have more
+//! fields; a test of the crate `knowledge` reads them as these types.
 
 mod documents;
 mod entities;
@@ -24,14 +24,14 @@ pub struct Library {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
     /// The roles whose users may read it.
     pub readers: Vec<String>,
     /// The roles whose users may add and delete documents.
     pub writers: Vec<String>,
-    /// What the user may do.
+    /// The access of the user.
     pub access: LibraryAccess,
     /// Whether its documents are the files of a folder.
     pub declared: bool,
@@ -47,7 +47,7 @@ pub struct Library {
     pub graph: Option<bool>,
 }
 
-/// What the user may do with a library; each includes those before.
+/// The access of a user to a library; each level includes those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LibraryAccess {
@@ -66,7 +66,7 @@ pub struct LibraryList {
     pub items: Vec<Library>,
 }
 
-/// What has changed in a library.
+/// The changes of a library since a cursor.
 #[derive(Clone, Debug, Deserialize)]
 pub struct LibraryChanges {
     /// The cursor of the next request.

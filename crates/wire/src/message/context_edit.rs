@@ -1,5 +1,5 @@
-//! What a model reads of a long conversation, as it is displayed: the server's summary of earlier
-//! messages, and the edits that a provider made to the context before the model read it.
+//! Changes to a long conversation before a model reads it, as they are displayed: the server's summary of earlier
+//! messages, and the edits that a provider made to the context.
 
 use crate::locale::{Text, fill_placeholders};
 use serde::{Deserialize, Serialize};

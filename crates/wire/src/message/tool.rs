@@ -149,7 +149,7 @@ pub struct ApprovalTerms {
     /// The arguments that are shown first and that the user may edit; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_parameters: Option<Vec<String>>,
-    /// What the agent has read that makes it necessary to ask before a tool sends data out.
+    /// The data in the conversation because of which a tool that sends data out needs an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposure>,
     /// Set if the call was interrupted while it ran: the request asks whether to run it again.
@@ -157,7 +157,7 @@ pub struct ApprovalTerms {
     pub cut_off: Option<CutOff>,
 }
 
-/// What happens to an interrupted call.
+/// The decision about an interrupted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -170,8 +170,7 @@ pub enum CutOff {
 
 read_names!(CutOff { "open" => Open, "again" => Again });
 
-/// What an agent has read in a conversation. Each field names the tool that first returned such
-/// data.
+/// The kinds of data that an agent has read in a conversation. Each field names the tool that first returned such data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
@@ -235,7 +234,7 @@ impl ToolPart {
         }
     }
 
-    /// Returns what happens to the call, if it was interrupted while it ran.
+    /// Returns the decision about the call, if it was interrupted while it ran.
     pub fn cut_off(&self) -> Option<CutOff> {
         self.approval.as_ref()?.terms.as_ref()?.cut_off
     }
@@ -253,7 +252,7 @@ impl ToolPart {
         }
     }
 
-    /// Records what happens to an interrupted call. Other terms of its approval request stay.
+    /// Records the decision about an interrupted call. Other terms of its approval request stay.
     pub fn set_cut_off(&mut self, to: CutOff) {
         let approval = self.approval.get_or_insert_with(|| Approval::new(""));
         approval.terms.get_or_insert_default().cut_off = Some(to);

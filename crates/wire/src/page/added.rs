@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A type of block that a program adds: what a config may say about it.
+/// A type of block that a program adds: its properties and events in a config.
 #[derive(Clone, Copy)]
 pub struct AddedBlock {
     /// The name of the type, as in `type: Gauge`.
@@ -16,11 +16,11 @@ pub struct AddedBlock {
     /// Returns the schema of its properties. Each property may be an operator as well; the schema
     /// does not say that.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Returns what is wrong with properties that the schema accepts.
+    /// Returns the problems of properties that the schema accepts.
     pub check: fn(&Map<String, Value>) -> Vec<PropertyProblem>,
 }
 
-/// A key and what is wrong with its value, in words for the author of a config.
+/// A key and the problem of its value, for the author of a config.
 pub type PropertyProblem = (&'static str, String);
 
 /// Formats the name.

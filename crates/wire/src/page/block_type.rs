@@ -54,7 +54,7 @@ types! {
         AgentChat(AgentChatProperties),
         /// The list of conversations.
         AgentConversations(Both<AgentConversationsProperties, ItemListProperties>),
-        /// What workflows ask the user: approvals, choices and forms.
+        /// The questions of workflows to the user: approvals, choices and forms.
         WorkflowTasks(WorkflowTasksProperties),
         /// The user's runs of workflows, with a form that starts one and a picture of each.
         WorkflowRuns(WorkflowRunsProperties),

@@ -71,7 +71,7 @@ properties! {
         /// The placeholder of the composer.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub placeholder: Option<String>,
-        /// What the user can do with messages.
+        /// The actions on messages that the chat offers.
         pub actions: MessageActions = MessageActions::default(),
         /// How messages are shown.
         pub message_display: MessageDisplay = MessageDisplay::default(),

@@ -1,5 +1,4 @@
-//! A tool that the page runs, with what the browser needs to know. Its description for the model
-//! stays on the server.
+//! A tool that the page runs, with the data that the browser needs. Its description for the model stays on the server.
 
 use super::Action;
 use crate::read::read_struct;

@@ -56,7 +56,7 @@ macro_rules! key {
 /// - `#[read(function)]` reads a value in another way than its type does; the function returns `None`
 ///   for a value of a wrong type.
 /// - `#[text(field)]` before the struct: a text stands for a struct with this field.
-/// - `#[then(function)]` before the struct: completes what was read.
+/// - `#[then(function)]` before the struct: completes the value that was read.
 macro_rules! properties {
     ($(
         $(#[doc = $doc:tt])*
@@ -92,7 +92,7 @@ macro_rules! properties {
         }
 
         impl $name {
-            /// Reads the properties of a block or an action, or a part of them. What is absent or has a
+            /// Reads the properties of a block or an action, or a part of them. A property that is absent or has a
             /// wrong type gets its default.
             pub fn read(own: &serde_json::Map<String, serde_json::Value>) -> Self {
                 let default = Self::default();

@@ -9,7 +9,7 @@ pub const MAX_CLAIMED: usize = 100;
 /// The events that a page may act on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GrantedEvents {
-    /// Those of the claimed keys that no other page holds.
+    /// The claimed keys that no other page holds.
     pub keys: Vec<String>,
 }
 

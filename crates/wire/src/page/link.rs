@@ -11,7 +11,7 @@ pub struct PageLink {
     pub id: String,
     /// The title of the page.
     pub title: String,
-    /// What the page is for, if the config says so.
+    /// The description of the page in the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The address of an image, or a few characters.

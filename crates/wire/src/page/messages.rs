@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub const THINKING_FLOOR_MS: u64 = 500;
 
 properties! {
-    /// What the user can do with messages.
+    /// The actions on messages that a chat offers.
     #[derive(Copy, Eq)]
     pub struct MessageActions {
         /// Copy messages.

@@ -173,8 +173,8 @@ choices! {
     }
 }
 
-/// Reads the titles of tabs. What is not a text stays as an empty title, because the titles belong
-/// to the blocks by their positions.
+/// Reads the titles of tabs. An entry that is no text stays as an empty title, because the titles belong to the blocks
+/// by their positions.
 fn titles(own: &Value) -> Option<Vec<String>> {
     let titles = own.as_array()?.iter();
     Some(titles.map(|title| String::from_value(title).unwrap_or_default()).collect())

@@ -16,7 +16,7 @@ pub trait Property: Sized {
 
 /// The properties of a block, the parameters of an action, or a part of them.
 pub trait Keys: Property + Default {
-    /// Reads each key by itself: what is absent or has a wrong type gets its default.
+    /// Reads each key by itself: a key that is absent or has a wrong type gets its default.
     fn read_keys(own: &Map<String, Value>) -> Self;
 }
 

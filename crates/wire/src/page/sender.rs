@@ -19,7 +19,7 @@ properties! {
         pub header: Option<Value>,
         /// The key that sends. The other one inserts a line break.
         pub submit_type: SubmitType = SubmitType::Enter,
-        /// What happens to a message that is sent while a reply is being written.
+        /// The handling of a message that is sent while a reply is being written.
         pub while_running: WhileRunning = WhileRunning::Queue,
         /// Allows dictation: by the model of the config's section `voice`, or by the browser, if it supports that.
         pub allow_speech: bool = false,
@@ -42,8 +42,8 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub plan_mode: Option<PlanMode>,
-        /// What the user chooses about the documents of the chat's agent. The server sets it by the agent's
-        /// key `knowledge`; the code of the choices reads it.
+        /// The choices about the documents of the chat's agent. The server sets them by the agent's key `knowledge`;
+        /// the code of the choices reads them.
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub documents: Option<Value>,
@@ -61,8 +61,8 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub models: Option<Value>,
-        /// What stands below the newest answer, such as suggestions. Capabilities set it by the keys of the
-        /// chat's agent. Only the code that shows it reads it.
+        /// The content below the newest answer, such as suggestions. Capabilities set it by the keys of the chat's
+        /// agent. Only the code that shows it reads it.
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub below_answer: Option<Value>,
@@ -210,7 +210,7 @@ choices! {
         Optional,
     }
 
-    /// What happens to a message that is sent while a reply is being written.
+    /// The handling of a message that is sent while a reply is being written.
     #[schemars(extend("x-names" = "way"))]
     pub enum WhileRunning {
         /// The message waits above the composer until the reply is complete.

@@ -12,7 +12,7 @@ pub struct ToolQuestion {
     pub id: String,
     /// The name of the server that asks.
     pub server: String,
-    /// What it says.
+    /// The text of the question.
     pub message: String,
     /// The JSON Schema of the values to fill in; `null` for a page to open, and once the question has ended.
     pub form: Value,
@@ -45,7 +45,7 @@ pub enum QuestionOutcome {
     Accepted,
     /// The user has declined.
     Declined,
-    /// Nobody has decided.
+    /// It ended without a decision.
     Cancelled,
 }
 

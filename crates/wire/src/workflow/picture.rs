@@ -30,7 +30,7 @@ pub struct PictureNode {
     pub id: String,
     /// The type of the step.
     pub kind: String,
-    /// What the step is about in a few words, such as the agent; may be empty.
+    /// A few words on the step, such as the name of the agent; may be empty.
     pub about: String,
     /// The state.
     pub state: StepState,

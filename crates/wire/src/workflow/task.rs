@@ -1,4 +1,4 @@
-//! What waits for people.
+//! The tasks of people in workflows.
 
 use crate::read::{read_names, read_struct};
 use serde::Serialize;
@@ -16,11 +16,11 @@ pub struct Task {
     pub workflow: String,
     /// The name of the user who started the run, if it is known.
     pub started_by: Option<String>,
-    /// What the person does.
+    /// The kind of decision that the person makes.
     pub ask: TaskKind,
     /// The question.
     pub title: String,
-    /// What the person should know.
+    /// The facts for the decision.
     pub details: Value,
     /// The choices of [`TaskKind::Choose`].
     pub choices: Vec<String>,
@@ -49,7 +49,7 @@ read_struct!(Task {
     due_at: "dueAt",
 });
 
-/// What a person does with a question.
+/// The kind of decision that a question asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskKind {

@@ -77,7 +77,7 @@ for (const role of ["user", "assistant"]) for (const [name, parts] of Object.ent
 }
 writeFileSync(`${out}/convert.json`, lines(converted));
 
-// What the client assembles from the chunks of an answer.
+// Writes the message that the client assembles from the chunks of an answer.
 const scenario = async (name, chunks, before) => {
   const stream = new ReadableStream({ start(controller) { for (const chunk of chunks) controller.enqueue(chunk); controller.close(); } });
   let last;

@@ -74,7 +74,7 @@ struct Checker<'c, 'a, 'n, 'r> {
     problems: &'c mut SectionProblems<'a, 'n, 'r>,
 }
 
-/// What is known where a step stands.
+/// The context of a step: the values that it can read, and the steps around it.
 #[derive(Clone, Default)]
 struct Surroundings<'c> {
     /// The steps that have ended before.

@@ -282,7 +282,7 @@ fn children_for_other_roles_are_reported() {
     chatwright.yaml:9:91: error: the workflow `all` may not start `pay`, which is for other roles
        = help: `runAs` needs one of its roles: `manager`, `boss`
     ");
-    // Who starts it is known later.
+    // The user who starts it is not known when the config is loaded.
     assert_snapshot!(with_rights("title: All"), @"2 workflows");
     assert_snapshot!(with_rights("runAs: { roles: [clerk, boss] }"), @"2 workflows");
 }

@@ -109,7 +109,7 @@ impl<'c> Checker<'c, '_, '_, '_> {
         }
     }
 
-    /// Checks what a template or an expression reads. Its syntax is checked with that of all others.
+    /// Checks the references of a template or an expression. Its syntax is checked with that of all others.
     fn check_source(&mut self, language: ExpressionLanguage, text: &str, place: &[Place], around: &Surroundings<'c>) {
         for path in variables(language, text).unwrap_or_default() {
             let names: Vec<_> = path.split('.').collect();

@@ -1,4 +1,4 @@
-//! What the server has: a tool with its connection, a model provider and an operator.
+//! The server's part: a tool with its connection, a model provider and an operator.
 
 mod echo;
 mod warehouse;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use warehouse::{AgentStock, Warehouse};
 
-/// What this crate adds to the server.
+/// The definition of the parts that this crate adds to the server.
 pub const DEFINITION: Definition = Definition {
     sections: &[SectionType::of::<AgentStock>()],
     connections: &[ConnectionType::of::<Warehouse>(), ConnectionType::of::<Echo>()],

@@ -50,7 +50,7 @@ enum CheckOutcome {
 /// The result of a check.
 #[derive(Clone, Debug, Serialize)]
 struct CheckResult {
-    /// What was checked.
+    /// The subject of the check.
     check: String,
     verdict: CheckOutcome,
     /// The details and what to do about them; never contains a secret.

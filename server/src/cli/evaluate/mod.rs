@@ -151,7 +151,7 @@ async fn evaluate(arguments: &EvalArguments) -> Result<bool, String> {
     Ok(if arguments.gate.is_some() { report.gate.is_passed() } else { report.is_all_passed() })
 }
 
-/// Checks what can be checked before anything is spent. Returns the baseline to compare with.
+/// Checks the evaluation as far as possible before it costs anything. Returns the baseline to compare with.
 fn check_before(
     arguments: &EvalArguments,
     evaluation: &Evaluation,
@@ -322,9 +322,9 @@ fn fingerprint(arguments: &EvalArguments, evaluation: &Evaluation, started: &Sta
     Ok(format!("{:x}", all.finalize()))
 }
 
-/// Prints what the cases will cost, and each further tenth.
+/// Prints the estimated cost of the cases, and each further tenth of the progress.
 fn print_progress(progress: Progress) {
-    // Nobody may read it, which is no error.
+    // A closed standard error is no problem.
     let _ = match progress {
         Progress::Estimate(cost) if cost > 0.0 => writeln!(stderr(), "all cases will cost about ${cost:.4}"),
         Progress::Done { done, all, newly } if done * 10 / all.max(1) > (done - newly) * 10 / all.max(1) => {

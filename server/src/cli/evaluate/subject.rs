@@ -106,7 +106,7 @@ async fn read_to_end(reply: &mut Reply) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Adds what the conversation has used, also what has failed. Without that, the cost is unknown.
+/// Adds the usage of the conversation, including failed requests. Without that, the cost is unknown.
 async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
     match agent.usage(&transcript.conversation_id).await {
         Ok(used) => {
@@ -114,7 +114,7 @@ async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
             let cost_usd = is_priced.then(|| used.total.cost_usd.unwrap_or_default());
             Transcript { usage: used.total.usage, cost_usd, ..transcript }
         }
-        // Nothing was begun: the first message was refused.
+        // The conversation does not exist: its first message was rejected.
         Err(error) if error.code == wire::ErrorCode::NotFound => Transcript { cost_usd: Some(0.0), ..transcript },
         Err(error) => {
             tracing::warn!(%error, "the usage of a conversation cannot be read");

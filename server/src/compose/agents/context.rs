@@ -14,16 +14,15 @@ use wire::page::{FieldType, SharedField};
 /// The limit on shared fields of a page; more are left out.
 const MAX_FIELDS: usize = 200;
 
-/// Adds the user's page context to what the agent reads with the user's message.
+/// Adds the user's page context to the contents that the agent reads with the user's message.
 pub(super) fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
     let AgentRequest { caller, page_id, conversation_id, url_query, switches, .. } = request;
     let block = tools::context::page_context(page_id, &caller.user_id, conversation_id, url_query, switches);
     Arc::new(with_facts(agent, block))
 }
 
-/// Adds a block to what the agent reads with the user's message. It is not a part of the
-/// instructions, because it changes, and the provider's cache ends where a request differs from the
-/// one before.
+/// Adds a block to the contents that the agent reads with the user's message. It is not a part of the instructions,
+/// because it changes, and the provider's cache ends where a request differs from the one before.
 fn with_facts(agent: &Agent, block: String) -> Agent {
     let mut agent = agent.clone();
     agent.page_context = Some(match agent.page_context {

@@ -10,7 +10,7 @@ use wire::api::RunOptions;
 
 /// The name of the tool.
 const TOOL: &str = "task";
-/// What the model may write as the kind of the copy.
+/// The kind of the copy in a call of the model.
 const KIND: &str = "general-purpose";
 /// The path of the option in a request.
 const PATH: &str = "/delegate";
@@ -25,7 +25,7 @@ const INSTRUCTIONS: &str = "You work on a task for another agent. You have neith
 /// Returns how an agent delegates in an answer with these options; `None` if it does not.
 ///
 /// # Errors
-/// 422 if the agent does not allow what was chosen.
+/// 422 if the agent does not allow the choice.
 pub(super) fn chosen(agent: &config::Agent, options: &RunOptions) -> Result<Option<Delegation>, UserError> {
     let refused = |message: &str| Err(UserError::invalid(PATH, message));
     match (agent.delegation, options.delegate) {

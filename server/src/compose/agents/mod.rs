@@ -213,7 +213,7 @@ impl ConfiguredAgents {
         Arc::new(agent)
     }
 
-    /// Adds what records the runs of the agent, if its config says that they are recorded.
+    /// Adds the observer that records the runs of the agent, if its config enables recordings.
     fn with_recorder(&self, agent: Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
         let written = self.config.agents.get(request.agent_id);
         let recorder = written.and_then(|written| self.capabilities.recorder(&self.config, written, request));

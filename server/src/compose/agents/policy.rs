@@ -135,9 +135,9 @@ pub(super) fn both(first: Arc<dyn Policy>, second: Option<Arc<dyn Policy>>) -> A
     }
 }
 
-/// Logs what the endpoint said about its decision beside the texts for the model and the user.
+/// Logs the endpoint's reasons for its decision beside the texts for the model and the user.
 fn log_ruling(endpoint: &str, asked: &PolicyQuery<'_>, answer: &Value) {
-    /// The limit on what is logged of each value, in bytes.
+    /// The maximum number of bytes of each value that are logged.
     const MAX_LOGGED: usize = 500;
     let cut = |value: Option<&Value>| {
         let text = value.map(Value::to_string).unwrap_or_default();

@@ -7,8 +7,8 @@ use config::{Config, Model};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What an agent's config depends on in a turn: the values of its operators, and the model that answers
-/// with whether it thinks.
+/// The values on which an agent's config depends in a turn: those of its operators, and the model that answers with
+/// whether it thinks.
 pub(super) type TurnValues<'a> = (Vec<Value>, Option<(&'a Model, bool)>);
 
 /// Replaces the parts of an agent that depend on the turn: its models and its settings.

@@ -135,7 +135,7 @@ impl CurrentConfig {
         Snapshot::build(source, written, &self.auth_state, self.site, &self.retained, Some(before)).await
     }
 
-    /// Returns what the caller's requests use: the config that they try, or the one in use.
+    /// Returns the config of the caller's requests: the one that they try, or the one in use.
     fn snapshot_of(&self, caller: &Caller) -> Arc<Snapshot> {
         self.previews.get(caller).unwrap_or_else(|| self.snapshot.load_full())
     }
@@ -155,7 +155,7 @@ impl CurrentConfig {
     /// Loads the stored additions to the config again.
     ///
     /// # Errors
-    /// As [`CurrentConfig::replace`].
+    /// The errors of [`CurrentConfig::replace`].
     pub(crate) async fn refresh_additions(&self) -> anyhow::Result<()> {
         let _alone = self.build_lock.lock().await;
         let before = self.snapshot.load_full();

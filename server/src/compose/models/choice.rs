@@ -47,7 +47,7 @@ pub(in crate::compose) fn chosen<'c>(
     Ok(Some((model, thinks)))
 }
 
-/// Returns what the composer offers; `None` if there is nothing to choose.
+/// Returns the choices of the composer; `None` if there is nothing to choose.
 pub(in crate::compose) fn composer(config: &Config, agent: &config::Agent) -> Option<Value> {
     let default = &agent.models.as_ref()?.default;
     let models: Vec<_> = allowed(config, agent).collect();

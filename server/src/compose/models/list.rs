@@ -13,7 +13,7 @@ pub(crate) struct ModelList {
     models: Vec<ListedModel>,
 }
 
-/// A model, and what it can do.
+/// A model with its features.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListedModel {

@@ -1,4 +1,4 @@
-//! What the server adds to the composers of chats, by the chat's agent: the properties of capabilities, the
+//! The properties that the server adds to the composers of chats, by the chat's agent: those of capabilities, the
 //! models and the switch for tasks, and the command that summarises the conversation.
 
 use crate::compose::models::choice as model_choice;

@@ -1,4 +1,4 @@
-//! What lists of pages say about each page.
+//! The entries of pages in lists of pages.
 
 use config::Config;
 use wire::form::label_from_id;

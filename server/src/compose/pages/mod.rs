@@ -36,7 +36,7 @@ pub(crate) struct Pages {
     /// the caller may.
     by_caller: HashSet<String>,
     commands: Commands,
-    /// What lists of pages say about each, in their order.
+    /// The entries of the pages in lists, in their order.
     links: Vec<PageLink>,
     rights: Arc<Rights>,
 }

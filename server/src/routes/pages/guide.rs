@@ -40,7 +40,7 @@ fn is_asked_for(asked: &Uri) -> bool {
     asked.query().is_some_and(|query| query.split('&').any(|pair| pair.starts_with("tour=")))
 }
 
-/// Returns what `public/assets/lazy/tour.js` reads.
+/// Returns the input of `public/assets/lazy/tour.js`.
 fn card(tour: &Tour, steps: &[&Step]) -> String {
     json!({ "next": tour.next, "leave": tour.leave, "steps": steps }).to_string()
 }

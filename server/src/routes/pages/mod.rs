@@ -44,7 +44,7 @@ pub(crate) async fn page(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    // What the API of another service does not have is not found, with any method.
+    // An unknown path of another service's API is not found, with any method.
     if state.composition.current.capabilities().api_format(request.uri().path()).is_some() {
         return HttpError(UserError::not_found()).into_response();
     }

@@ -120,7 +120,7 @@ async fn open(config: &str) -> TestServer {
     TestServer::from_text(config, &env).await.unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// As [`open`], for a config in a file.
+/// Like [`open`], for a config in a file.
 async fn open_path(path: &Path) -> TestServer {
     let server = TestServer::from_path(path, &HashMap::<String, String>::new()).await;
     server.unwrap_or_else(|problem| panic!("{problem}"))
@@ -155,7 +155,7 @@ async fn call_route(routes: &Router, caller: &Caller, spec: TestRequest) -> (u16
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Removes what was asked for from a body, and a page's nonce, which is random.
+/// Removes the requested value from a body, and a page's nonce, which is random.
 fn comparable(body: &str, kind: &str) -> String {
     let nonce = body.split_once("nonce=\"").and_then(|(_, rest)| rest.split_once('"')).map(|(nonce, _)| nonce);
     let body = body.replace(kind, "");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Returns what a program prints that uses the server with a package.
+/// Returns the output of a program that uses the server with a package.
 async fn run(program: &str, script: &str, arguments: &[&str]) -> String {
     let (server, _folder) = start(&config(&start_provider().await, SECTION), &[]);
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! Push notifications: clients are told what becomes of their tasks.
+//! Push notifications: clients are notified of the states of their tasks.
 
 use super::{call, config, message, result, start};
 use crate::process::Server;
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 const KEY: (&str, &str) = ("PUSH_KEY", "a key of the tests, with more than 32 characters");
 const SECTION: &str = "a2a: { agents: [helper], pushNotifications: { keys: [PUSH_KEY], allowPrivate: true } }";
 
-/// What a client was told: the token, the credentials, and the state of the task.
+/// A notification: the token, the credentials, and the state of the task.
 type Told = (String, String, String);
 
 /// A client that takes notifications, or answers with a status.
@@ -75,7 +75,7 @@ async fn serve(arguments: &[&str]) -> (Server, TempDir) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_what_becomes_of_their_tasks() {
+async fn clients_are_notified_of_the_states_of_their_tasks() {
     let (server, _folder) = serve(&[]).await;
     let (receiver, url) = Receiver::start().await;
     let mut sent = message("m1", "send {}");
@@ -88,7 +88,7 @@ async fn clients_are_told_what_becomes_of_their_tasks() {
     let waits = told("token-1", "Bearer credentials-canary", "INPUT_REQUIRED");
     assert_eq!(receiver.until(1).await, std::slice::from_ref(&waits));
 
-    // A second address is told the present state as well; credentials are not given out again.
+    // A second address is notified of the current state as well; credentials are not returned again.
     let second = json!({ "taskId": id, "id": "second", "url": url, "token": "token-2" });
     let made = result(call(&server, "CreateTaskPushNotificationConfig", &second)).await;
     assert_eq!(made, second);
@@ -99,7 +99,7 @@ async fn clients_are_told_what_becomes_of_their_tasks() {
     assert_eq!(result(call(&server, "GetTaskPushNotificationConfig", &got)).await, second);
     assert_eq!(receiver.until(2).await[1], told("token-2", "", "INPUT_REQUIRED"));
 
-    // One that was deleted is told nothing more.
+    // A deleted config gets no more notifications.
     result(call(&server, "DeleteTaskPushNotificationConfig", &got)).await;
     let gone = result(call(&server, "GetTaskPushNotificationConfig", &got)).await;
     assert_eq!(gone["code"], -32001, "{gone}");

@@ -98,7 +98,7 @@ async fn task_survives_the_server() {
     // The model is told of the cut, which the scripted one repeats.
     let text = next["task"]["artifacts"][0]["parts"][0]["text"].as_str().unwrap();
     assert!(text.ends_with("say hello"), "{next}");
-    // What waits for the user waits over a restart.
+    // A task that waits for the user still waits after a restart.
     let held = result(call(&server, "SendMessage", &message("m3", r#"send {"to":"Ada"}"#))).await;
     drop(server);
     let (server, _folder) = start(&config(&start_provider().await, SECTION), &["--database", &database]);

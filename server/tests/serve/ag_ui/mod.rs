@@ -37,7 +37,7 @@ agUi: {{ agents: [helper, broken] }}
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }
 
-/// Returns what a script prints that uses the client with the server.
+/// Returns the output of a script that uses the client with the server.
 async fn run(model: &str, script: &str) -> String {
     let (server, _folder) = start(model);
     let body = json!({ "name": "test", "scopes": ["agents"], "expiresInDays": 1 });

@@ -1,4 +1,4 @@
-//! What becomes of a run whose client cancels the call or goes away.
+//! Tests of runs whose client cancels the call or disconnects.
 
 use super::{ACCEPTED, SECTION, call, config_folder, key, message, start};
 use crate::process::Server;

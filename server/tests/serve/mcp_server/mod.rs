@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// The section of most tests.
 const SECTION: &str = "mcpApi: { agents: [helper], endpoints: [{ endpointId: find, readOnly: true }, fail, { endpointId: mail/send, idempotent: true }] }";
 
-/// What clients accept: both forms of a response.
+/// The header `Accept` of clients: both forms of a response.
 const ACCEPTED: &str = "application/json, text/event-stream";
 
 /// Starts a server with an agent that has a tool of its own and one that needs an approval, and with

@@ -1,4 +1,4 @@
-//! What the transport accepts, what is offered, and where an answer is found.
+//! Tests of the transport, of the list of tools, and of the answers in conversations.
 
 use super::{ACCEPTED, SECTION, call, config, last_message, message, result_of, start};
 use crate::provider::start_provider;

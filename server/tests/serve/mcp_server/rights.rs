@@ -1,4 +1,4 @@
-//! Who is offered what, and where clients get tokens.
+//! Tests of the tools that each caller is offered, and of the discovery of the authorization server.
 
 use super::{SECTION, call, config, key, last_message, message, start};
 use crate::process::Server;
@@ -71,7 +71,7 @@ async fn tools_follow_the_rights_of_the_caller() {
     let other = result("helper", json!({ "message": "say x", "conversationId": id }), &reader).await;
     let none = result("helper", json!({ "message": "say x", "conversationId": "none" }), &reader).await;
     assert_eq!((&other, &other["result"]["isError"]), (&none, &json!(true)));
-    // What the user may not read is not found.
+    // A search does not find documents that the user may not read.
     let files = async |token: &str| loop {
         let found = result("document_search", json!({ "query": "pump" }), token).await;
         let texts: Vec<_> = found["result"]["structuredContent"]["results"].as_array().into_iter().flatten().collect();

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Returns what a script prints that uses a client with the server.
+/// Returns the output of a script that uses a client with the server.
 async fn run(program: &str, script: &str) -> String {
     let (server, _folder) = start(&start_provider().await, "openaiApi: { agents: [helper] }");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let mut command = Command::new(program);
     command.arg(script).arg(format!("{}/v1", server.origin)).arg(key(&server).await);
-    // Nothing but the server is reached.
+    // Only the server is contacted.
     command.env("LANGSMITH_TRACING", "false").env("OPENAI_API_KEY", "").env("no_proxy", "127.0.0.1");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();

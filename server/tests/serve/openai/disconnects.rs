@@ -1,4 +1,4 @@
-//! What becomes of a run whose client goes away.
+//! Tests of runs whose client disconnects.
 
 use super::start;
 use crate::process::Server;

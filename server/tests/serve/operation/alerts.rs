@@ -150,7 +150,7 @@ async fn operators_are_told_by_webhook_and_e_mail_when_answers_fail_and_when_it_
         ])
     );
 
-    // Nothing new is said while it stays so.
+    // An alert is not sent again while its state stays the same.
     let same = api(&server, Method::POST, "/api/admin/alerts/check").await;
     assert_eq!(same["messages"].as_array().unwrap().len(), 1);
 

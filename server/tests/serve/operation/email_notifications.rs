@@ -86,7 +86,7 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     let cookie = create_first_account(&server).await;
     let ada = Browser { server, cookie };
 
-    // Nothing is sent to an address before it is confirmed.
+    // No notification is sent to an address before it is confirmed.
     assert_eq!(ada.post("/account/notifications/email", &[("address", "not an address")]).await.0, 422);
     assert_eq!(ada.post("/account/notifications/email", &[("address", " ada@example.com ")]).await, done("asked"));
     let asked = next(&mut mails).await;
@@ -101,7 +101,7 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     assert_eq!(ada.post(&confirm, &[]).await, done("expired"));
     assert_eq!(ada.email().await, json!({ "address": "ada@example.com", "isConfirmed": true }));
 
-    // What was there before is not news.
+    // Answers from before the confirmation are not in the e-mail.
     ada.ask("c1", "What is the weather like in Oslo?").await;
     let told = next(&mut mails).await;
     for expected in [
@@ -132,7 +132,7 @@ async fn unread_answers_are_sent_to_a_confirmed_address_until_its_link_ends_that
     }
     assert_eq!(ada.email().await, json!({ "isConfirmed": false }));
 
-    // Nobody is flooded with requests to confirm something.
+    // The number of confirmation requests is limited.
     for _ in 1..5 {
         assert_eq!(ada.post("/account/notifications/email", &[("address", "eve@example.com")]).await, done("asked"));
     }

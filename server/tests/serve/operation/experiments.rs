@@ -1,4 +1,4 @@
-//! Experiments: an answer with feedback becomes a case, cases are evaluated by a job, and somebody decides.
+//! Experiments: an answer with feedback becomes a case, cases are evaluated by a job, and an administrator decides.
 
 use crate::http::chunks;
 use crate::process::Server;
@@ -184,7 +184,7 @@ async fn feedback_becomes_a_case_an_experiment_and_a_decision() {
 }
 
 #[tokio::test]
-async fn killed_experiment_goes_on_with_what_is_missing() {
+async fn killed_experiment_resumes_with_missing_results() {
     let mut site = Site::start();
     let dataset = site.counting_dataset(40).await;
     let id = site.start_experiment(&dataset, &["helper"], 10.0).await;

@@ -1,4 +1,4 @@
-//! Who may read the documentation, and that it can be searched.
+//! Tests of the access to the documentation, and of its search.
 
 use crate::process::Server;
 use crate::sign_in::accounts::{PASSWORD, create_first_account, form_request, session_cookie};

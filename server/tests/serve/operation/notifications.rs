@@ -122,7 +122,7 @@ async fn unread_answers_arrive_in_the_browsers_of_their_user() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 
-    // What is read in time is not told; a test is sent at once.
+    // An answer that is read in time causes no notification; a test is sent at once.
     chunks(server.message("c2", "And tomorrow?").send().await.unwrap()).await;
     let path = "/api/conversations/c2";
     api(&server, Method::PATCH, path, json!({ "unread": false })).await;
@@ -163,7 +163,7 @@ async fn waiting_questions_and_paused_triggers_arrive_in_the_browsers_of_their_u
     assert_eq!(read(&body), expected);
     answer(&task).await;
 
-    // Nobody is told of what is answered in time.
+    // A question that is answered in time causes no notification.
     answer(&ask().await).await;
     tokio::time::sleep(Duration::from_secs(4)).await;
 

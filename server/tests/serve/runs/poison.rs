@@ -1,5 +1,5 @@
-//! Whatever is stored as a message, the page with it renders, with the components that also run in
-//! the browser, and shows the other messages.
+//! For any stored message, the page with it renders, with the components that also run in the browser, and shows the
+//! other messages.
 
 use crate::process::Server;
 use proptest::prelude::*;

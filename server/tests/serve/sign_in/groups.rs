@@ -84,7 +84,7 @@ async fn roles_of_groups_count_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn import_invites_all_or_nobody() {
+async fn import_is_atomic() {
     let (server, _folder) = serve("");
     let ada = create_first_account(&server).await;
     let send = async |method, path: &str, body: Value| admin_request(&server, &ada, method, path, body).await;

@@ -1,4 +1,4 @@
-//! Who calls, and what they may do.
+//! Tests of authentication, and of the rights of callers.
 
 mod account_rows;
 pub(crate) mod accounts;

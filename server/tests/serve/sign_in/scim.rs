@@ -77,7 +77,7 @@ async fn only_the_directory_is_answered() {
 }
 
 #[tokio::test]
-async fn what_is_supported_is_described() {
+async fn supported_features_are_described() {
     let (server, _folder) = serve();
     let get = async |path: &str| send(&server, Method::GET, path, Value::Null).await;
     let (_, service) = get("/ServiceProviderConfig").await;
@@ -89,7 +89,7 @@ async fn what_is_supported_is_described() {
     let (unknown, error) = get("/Me").await;
     assert_eq!((unknown, &error["status"]), (404, &json!("404")));
     assert_eq!(send(&server, Method::POST, "/Bulk", json!({})).await.0, 404);
-    // Nobody could become the first administrator any more.
+    // No user could become the first administrator any more.
     let early = send(&server, Method::POST, "/Users", json!({ "schemas": [USER], "userName": "eve" })).await;
     assert_eq!(early.0, 403);
 }

@@ -52,7 +52,7 @@ fn token(page: &str) -> String {
     rest.split_once("value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
 }
 
-/// Returns what a page shows to copy: a secret, or recovery codes.
+/// Returns the text that a page shows to copy: a secret, or recovery codes.
 fn pre_text(page: &str) -> &str {
     page.split_once("<pre").unwrap().1.split_once('>').unwrap().1.split_once("</pre>").unwrap().0
 }
@@ -162,7 +162,7 @@ async fn second_step_needs_a_code_that_was_not_used() {
     assert!(is_signed_in(&send(&written).await.2.unwrap()).await);
     assert_eq!(send(&codes[0]).await.0, 401, "a recovery code is accepted once");
     assert!(get(&server, &ada, "/auth/account").await.1.contains("9 recovery codes are left"));
-    // What is stored reveals nothing.
+    // The stored row contains no secret in plain text.
     let store = Store::open_existing(&server.database).await.unwrap();
     let stored = store.second_factor(&id(&server, &ada).await).await.unwrap().expect("it is stored");
     let (secret, stored) = (app.secret.replace([' ', '\n'], ""), format!("{stored:?}"));
@@ -174,7 +174,7 @@ async fn id(server: &Server, cookie: &str) -> String {
     user["id"].as_str().unwrap().to_owned()
 }
 
-/// Somebody who knows the password must not try all codes.
+/// With the password alone, an attacker must not be able to try all codes.
 #[tokio::test]
 async fn wrong_codes_are_throttled_as_wrong_passwords_are() {
     let (server, _folder) = serve("");

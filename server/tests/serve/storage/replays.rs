@@ -56,7 +56,7 @@ async fn a_changed_config_is_compared_with_a_recorded_run() {
     let sent = server.message_to("shop/orders", "c", "Look up 1234").send().await.unwrap();
     chunks(sent).await;
     let id = first_recording(folder.path(), &database).await;
-    // What is listed survives.
+    // A listed recording is stored: it survives a kill.
     server.kill();
     let (exported, _, problem) = run(&["run", "export", &id, "--database", &database, "--output", "order.jsonl"]);
     assert!(exported, "{problem}");
@@ -194,7 +194,7 @@ fn the_reply_of_a_provider_is_replayed_and_imported() {
     let (passed, text, problem) = run(&kept);
     assert!(!passed && text.contains("tools: call 1"), "{text}{problem}");
 
-    // What is wrong has its place.
+    // Errors are reported with their position.
     write("damaged.jsonl", "{\"choices\":[]}\n{\"choices\": [}\n");
     let (passed, _, problem) = run(&["replay", "damaged.jsonl", "--config", "chatwright.yaml"]);
     assert!(!passed && problem.contains("damaged.jsonl:2:14: neither an event as JSON"), "{problem}");
@@ -202,8 +202,8 @@ fn the_reply_of_a_provider_is_replayed_and_imported() {
     assert!(!passed && problem.contains("the agent `nobody`"), "{problem}");
 }
 
-/// What agents did with an earlier version of the program, they do with this one: `crates/recordings/README.md` says when a
-/// recording may be changed.
+/// Agents behave as in earlier versions of the program: `crates/recordings/README.md` says when a recording may be
+/// changed.
 #[test]
 fn recordings_of_earlier_versions_are_replayed_without_a_difference() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/recordings/tests/recorded");

@@ -44,7 +44,7 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     assert!(read.as_str().unwrap().contains("Resource 3"), "{read}");
     let prompt = ask("c3", r#"all_get_prompt {"name":"all_args-prompt","arguments":{"city":"Oslo"}}"#).await;
     assert_eq!(prompt, Value::from("What's weather in Oslo?"));
-    // What the model is told of them.
+    // The model's description of the prompts.
     let received = chunks(server.message_to("demo/helper", "c4", "instructions").send().await.unwrap()).await;
     let told: String = received.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
     assert!(told.contains("- /all_args-prompt(city, state?): "), "{told}");

@@ -83,7 +83,7 @@ async fn administrator_adds_a_server_and_switches_it_off() {
     };
     no_tool("home/helper", "c1").await;
 
-    // What is wrong is said before anything is stored, and a test says what would be found.
+    // Problems are reported before anything is stored, and a test reports the tools that would be found.
     let added = json!({ "url": url, "headers": { "X-Key": CANARY }, "agents": ["helper"], "egress": false });
     let named = |server: &Value| json!({ "name": "everything", "server": server });
     let (status, tested) = call(&server, Method::POST, "/api/admin/mcp-server-tests", named(&added)).await;

@@ -76,7 +76,7 @@ async fn call(server: &Server, method: Method, path: &str, body: Value) -> (u16,
     (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
 }
 
-/// Returns what an agent answers.
+/// Returns the answer of an agent.
 async fn ask(server: &Server, page: &str, id: &str) -> String {
     let response = server.message_to(page, id, "Who are you?").send().await.unwrap();
     if response.status() != 200 {

@@ -75,7 +75,7 @@ async fn the_example_analyses_an_attached_file() {
     let [chart, report, page] = &shown["data"]["files"].as_array().unwrap()[..] else { panic!("{shown}") };
     let (status, headers, content) = get(&server, report["url"].as_str().unwrap()).await;
     assert_eq!(status, 200);
-    // What sends it elsewhere reads the same content by its id.
+    // Tools that send the file elsewhere read the same content by its id.
     let (status, _, by_id) = get(&server, &format!("/api/files/{}", report["fileId"].as_str().unwrap())).await;
     assert_eq!((status, &by_id), (200, &content));
     assert_snapshot!(String::from_utf8(content).unwrap(), @"
@@ -240,7 +240,7 @@ async fn the_frame_of_artifacts_allows_nothing() {
     assert!(String::from_utf8(document).unwrap().starts_with("<!doctype html>"));
 }
 
-/// What a call has answered is there after the server was killed; of a script that was running, nothing is.
+/// The files of an answered call are kept when the server is killed; those of a running script are not.
 #[tokio::test]
 async fn a_killed_server_keeps_whole_calls_only() {
     let folder = TempDir::new().unwrap();

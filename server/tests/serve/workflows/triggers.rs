@@ -322,7 +322,7 @@ async fn events_start_runs() {
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "id": "a", "data": { "order": 7 } })).await, 202);
     assert_eq!(post(&server, "/api/events/order.lost", json!({})).await, 404);
     until(vec![7], async || delivered(&server).await).await;
-    // What the workflow does not accept is a failure, which the operator sees.
+    // An input that the workflow does not accept is a failure, which the operator sees.
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "data": { "order": "x" } })).await, 202);
     until(vec!["done".to_owned(), "failed".to_owned()], async || outcomes(&server, "orders/shipped").await).await;
     // The trigger begins when the server first looks for events.

@@ -20,19 +20,19 @@ const WRITES: [Write; 7] = [
     Write::DeleteDataset,
 ];
 
-/// What is stored.
+/// The stored state that the scenario compares.
 #[derive(Debug, PartialEq, Eq)]
 struct Stored {
     /// The version of the dataset, and the number of its cases.
     dataset: Option<(i64, i64)>,
     experiments: usize,
-    /// What people say of the answers.
+    /// The number of verdicts of people on the answers.
     verdicts: usize,
     is_decided: bool,
 }
 
 impl Stored {
-    /// What is stored after so many of the writes.
+    /// Returns the state after this number of writes.
     fn after(writes: usize) -> Self {
         let dataset = match writes {
             1 => Some((1, 0)),
@@ -103,7 +103,7 @@ fn results() -> String {
     format!("{run}\n{result}\n")
 }
 
-/// Returns what is wrong with what is stored. A write that was sent and not acknowledged may be stored or not.
+/// Returns the problems of the stored state. A write that was sent and not acknowledged may be stored or not.
 pub(super) async fn check(browser: &Browser, progress: &Progress) -> Result<Option<String>> {
     let writes = WRITES.iter().filter(|write| progress.is_acknowledged(**write)).count();
     let is_next_sent = WRITES.get(writes).is_some_and(|write| progress.is_sent(*write));

@@ -28,7 +28,7 @@ const SERVERS: usize = 3;
 const MAX_DELAY_MS: u64 = 1_500;
 /// How long a server is frozen: longer than its lease.
 const FROZEN: Duration = Duration::from_secs(20);
-/// What a woken server may still do before somebody decides about its steps.
+/// The time that a server has to finish its writes after a freeze, before its steps are decided.
 const GRACE: Duration = Duration::from_secs(5);
 /// The time until all runs have ended after the last fault.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -126,7 +126,7 @@ pub(crate) async fn replicas(options: &RunOptions) -> Result<Outcome> {
         let client = testbed.client(&servers[asked], "u0")?;
         start_runs(&client, round, &mut tags).await?;
         tokio::time::sleep(Duration::from_millis(random.below(MAX_DELAY_MS))).await;
-        // Of each four faults one is a freeze, which takes longer.
+        // One of four faults is a freeze, which takes longer than a kill.
         if round % 4 == 1 {
             freezes += 1;
             servers[hit].signal(rustix::process::Signal::STOP)?;
@@ -174,7 +174,7 @@ async fn run(client: &Client, id: &str) -> Result<Value> {
     Ok(sent.error_for_status()?.json().await?)
 }
 
-/// Does what a person does about steps whose outcome is unknown: looks up whether they had their effect.
+/// Decides like a person about steps whose outcome is unknown: looks up whether they had their effect.
 async fn decide(client: &Client, testbed: &Testbed, id: &str, tag: &str, run: &Value) -> Result<()> {
     let effects = testbed.ledger.counts();
     for step in run["stepRecords"].as_array().into_iter().flatten().filter(|step| step["state"] == "unknown") {

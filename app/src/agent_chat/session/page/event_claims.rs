@@ -251,7 +251,7 @@ impl Session {
         Vec::new()
     }
 
-    /// Saves what is expected in the tab's storage, or removes it.
+    /// Stores the expected events in the tab's storage, or removes them.
     fn save_expected(self) {
         let Some(place) = self.expected_key() else { return };
         let kept = self.inner.with_value(|inner| inner.expected_answer.as_ref().map(ExpectedAnswer::to_json));

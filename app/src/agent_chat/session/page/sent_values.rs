@@ -41,7 +41,7 @@ impl Session {
         was_sent
     }
 
-    /// Removes what was saved: the page knows the response.
+    /// Removes the saved values: the page knows the response.
     pub(in crate::agent_chat::session) fn forget_sent_values(self) {
         if let Some(key) = self.sent_values_key() {
             browser::write_session_storage(&key, None);

@@ -89,7 +89,7 @@ async fn import(
 }
 
 impl UserAdmin<'_> {
-    /// Returns what an import would do, with what is wrong with each line.
+    /// Returns the effects of an import, with the problems of each line.
     ///
     /// # Errors
     /// 422 for a text that cannot be read, and on a server without passwords.
@@ -160,7 +160,7 @@ impl UserAdmin<'_> {
     }
 }
 
-/// Returns the beginning of a text that somebody has sent.
+/// Returns the beginning of a text of a request.
 fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
 }

@@ -21,7 +21,7 @@ pub(super) struct Line {
 /// Reads the lines after the one with the names of the columns: `name`, and perhaps `roles` and `groups`.
 ///
 /// # Errors
-/// What is wrong with the text as a whole, for people.
+/// The problem of the text as a whole, for people.
 pub(super) fn read(text: &str) -> Result<Vec<Line>, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("The text has more than {MAX_TEXT} bytes. Import it in parts."));

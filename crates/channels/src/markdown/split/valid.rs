@@ -2,7 +2,7 @@
 
 use super::{Entity, Limits, Rendered, units};
 
-/// Checks what a messenger demands of a message.
+/// Checks a message by the rules of a messenger.
 pub(crate) fn assert_valid(message: &Rendered, limits: Limits) {
     let length = units(&message.text);
     assert!(length > 0 && limits.fits(message), "{length}");

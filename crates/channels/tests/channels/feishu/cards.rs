@@ -15,7 +15,7 @@ pub(crate) struct BotMessage {
     pub(crate) text: String,
     /// The values of the buttons.
     pub(crate) buttons: Vec<Value>,
-    /// Who alone sees it.
+    /// The only user who sees it, if it is private.
     pub(crate) only: Option<String>,
 }
 

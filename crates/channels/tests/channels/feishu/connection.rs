@@ -47,7 +47,7 @@ struct Header {
 pub(crate) struct Connections {
     /// The address of the stand-in.
     pub(crate) url: String,
-    /// What was not acknowledged: its type and the event.
+    /// The events that were not acknowledged, with their types.
     events: BTreeMap<u64, (&'static str, Value)>,
     next: u64,
     count: usize,
@@ -149,7 +149,7 @@ pub(crate) async fn socket(State(fake): State<FakeFeishu>, upgrade: WebSocketUpg
     })
 }
 
-/// Sends what happens, and takes what the bot sends.
+/// Sends events, and receives the frames of the bot.
 async fn serve(fake: FakeFeishu, mut socket: WebSocket) -> Result<(), axum::Error> {
     let number = {
         let connections = &mut fake.tenant().connections;

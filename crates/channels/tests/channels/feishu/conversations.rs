@@ -40,7 +40,7 @@ async fn chats_groups_and_topics_are_conversations() {
         assert_eq!(fake.until_text("oc_1", "In a group.").await.len(), 1);
         delivery.write("ou_7", "oc_1/om_root", "@_user_1 hello").await;
         assert_eq!(fake.until_text("oc_1/om_root", "In a topic.").await.len(), 1);
-        // In a topic, whoever talks to it need not mention it; others do.
+        // In a topic, people who talk to the bot need not mention it; others do.
         delivery.write("ou_8", "oc_1/om_root", "May I?").await;
         delivery.write("ou_7", "oc_1/om_root", "And?").await;
         assert_eq!(fake.until_text("oc_1/om_root", "Still there.").await.len(), 2);
@@ -113,7 +113,7 @@ async fn only_feishu_can_deliver_events() {
         assert_eq!(delivery.send(&content).await, expected, "{content}");
     }
     assert!(fake.messages().is_empty());
-    // What cannot be stored or answered now, Feishu sends again.
+    // Feishu repeats an event that cannot be stored or answered now.
     server.configure(&bot.replace(APP_SECRET, "another-secret"), CHANNEL);
     assert_eq!(delivery.send(&event).await, 503);
     server.shutdown().await;

@@ -49,7 +49,7 @@ pub(crate) struct Tenant {
 #[derive(Clone, Default)]
 pub(crate) struct FakeFeishu(Arc<Mutex<Tenant>>);
 
-/// What a call comes to: the data of its response, or a code.
+/// The outcome of a call: the data of its response, or an error code.
 type Outcome = Result<Value, i64>;
 
 impl FakeFeishu {

@@ -36,7 +36,7 @@ async fn events_over_a_long_connection_are_stored_once_and_answered() {
         fake.push("event", message.clone());
         press(delivery, "card").await;
         fake.until_text("ou_7", "Done it.").await;
-        // What is of another app, or no event, is acknowledged, too.
+        // Events of another app, and messages that are no events, are acknowledged, too.
         let mut other = delivery.message("ou_7", "ou_7", "text", &json!({ "text": "No" }));
         other["header"]["app_id"] = "cli_other".into();
         fake.push("event", other);

@@ -61,7 +61,7 @@ fn cast_type(name: &str) -> &str {
     }
 }
 
-/// Formats a value as text that PostgreSQL parses, or returns what is wrong with it.
+/// Formats a value as text that PostgreSQL parses, or returns its problem.
 pub(super) fn parameter_text(value: &Value, kind: &PgTypeInfo) -> Result<Option<String>, String> {
     if value.is_null() {
         return Ok(None);

@@ -10,7 +10,7 @@ pub(super) struct StatementFault {
     pub(super) connection: ConnectionAction,
 }
 
-/// What has to be done with the connection after an error.
+/// The action that the connection needs after an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionAction {
     /// It can be used for the next statement.

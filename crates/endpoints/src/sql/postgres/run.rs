@@ -30,7 +30,7 @@ impl Postgres {
             lease.begin(access, time).await.map_err(|fault| fault.message)?;
             let done = execute(lease.connection(), statement, values, answer).await;
             match lease.end(done).await {
-                // Nothing was run, and the prepared statements were cleared.
+                // No statement was run, and the prepared statements were cleared.
                 Err(fault) if fault.connection == ConnectionAction::ClearStatements && again => again = false,
                 done => return done.map_err(|fault| fault.message),
             }

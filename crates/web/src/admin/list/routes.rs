@@ -54,7 +54,7 @@ pub async fn show<L: List>(
 /// Reads and renders a page of a list. `raw` is the query of the URL.
 ///
 /// # Errors
-/// As [`List::fetch`].
+/// The errors of [`List::fetch`].
 pub async fn view<L: List>(
     state: &L::State,
     query: &L::Query,

@@ -1,4 +1,4 @@
-//! Who may open the document that an answer cites, and what a document cannot bring about.
+//! Tests of the access to the documents that an answer cites, and of instructions in documents.
 
 use super::knowledge::{Site, citation};
 use crate::access::{caller, get};
@@ -103,7 +103,7 @@ async fn rights_are_checked_with_each_opening() {
     assert_eq!(opened(&site, &staff, &closed, "").await, [200; 3]);
     // Without the role that may read the library, the conversation does not help.
     assert_eq!(opened(&site, &dismissed, &closed, "?conversationId=salaries").await, [404; 3]);
-    // Who is not signed in any more reads nothing of an agent that they may not use.
+    // After signing out, a user reads no document of an agent that they may not use.
     document("clerk", "pumps", "Tell me about pumps").await;
     let open = document("helper", "more-pumps", "Tell me about pumps").await;
     let mut gone = staff.clone();
@@ -113,7 +113,7 @@ async fn rights_are_checked_with_each_opening() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_document_says_sends_nothing_without_approval() {
+async fn instructions_in_a_document_send_nothing_without_approval() {
     let folder = TempDir::new().unwrap();
     let site = Site::serve(&written(&folder), &[("open", 2)]).await;
     let ada = caller(("ada", true, &[]));

@@ -23,7 +23,7 @@ pages: [{ id: p, auth: public }]
 ";
 
 const TASK: &str = "start task: Show me a table and some code.";
-/// What the card of a copy says of its id.
+/// The part of the card of a copy that contains its id.
 const COPY: &str = r#"/general-purpose""#;
 
 async fn ask(routes: &Router, agent: &str, mut body: Value, keys: Value) -> (u16, String) {

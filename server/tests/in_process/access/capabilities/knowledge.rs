@@ -26,7 +26,7 @@ impl Site {
         Self::serve(&example().join("chatwright.yaml"), &[("handbook", 13)]).await
     }
 
-    /// Serves a config, once the libraries have so many documents. Ada may read them.
+    /// Serves a config, once the libraries have these numbers of documents. Ada may read them.
     pub(crate) async fn serve(config: &Path, libraries: &[(&str, u64)]) -> Self {
         let server = open_path(config).await;
         server.start_background_work();
@@ -37,7 +37,7 @@ impl Site {
         site
     }
 
-    /// Waits until a library has so many documents.
+    /// Waits until a library has this number of documents.
     async fn read(&self, library: &str, count: u64) {
         for _ in 0..1_500 {
             let (_, library) = self.call(&format!("/api/libraries/{library}"), None).await;
@@ -113,7 +113,7 @@ fn text_of(message: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_cite_what_they_rest_on() {
+async fn answers_cite_their_sources() {
     let site = Site::open().await;
     let message = site.ask("c1", "How many days of vacation do I have?").await;
     let text = text_of(&message);

@@ -35,7 +35,7 @@ async fn known(routes: &Router, caller: &Caller, facts: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_user_states_is_known_in_the_next_conversation() {
+async fn stated_facts_are_known_in_the_next_conversation() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/memory.md")).unwrap();
     let config = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let config = config.replace("type: Demo }", "type: Demo, properties: { delayMs: 0 } }");
@@ -120,7 +120,7 @@ async fn send_by(routes: &Router, auth_method: AuthMethod, path: &str, body: Val
 
 /// Every way by which a text gets into a conversation in a user's name, or to an agent.
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_a_user_has_written_is_remembered_whatever_way_it_comes() {
+async fn only_text_that_the_user_has_written_is_remembered() {
     let server = open(ORIGINS).await;
     server.start_background_work();
     let routes = server.caller_routes();

@@ -1,4 +1,4 @@
-//! What capabilities add: who may use it, and what it does.
+//! Tests of the access to capabilities, and of their effects.
 
 mod cited;
 mod custom;

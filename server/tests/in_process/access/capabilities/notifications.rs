@@ -12,7 +12,7 @@ async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Op
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
 }
 
-/// What a browser sends.
+/// The subscription that a browser sends.
 fn subscription(endpoint: &str) -> Option<Value> {
     let keys = json!({ "p256dh": KEY, "auth": "AAAAAAAAAAAAAAAAAAAAAA" });
     Some(json!({ "endpoint": endpoint, "expirationTime": null, "keys": keys }))

@@ -34,7 +34,7 @@ async fn definitions_are_stored_by_name_once() {
         other
     };
 
-    // What has no meaning here, and what does not fit, is refused.
+    // Values without a meaning here, and values that do not fit, are rejected.
     for (field, value, path) in [
         ("name", json!("order_helper"), "/name"),
         ("display_name", json!(" "), "/display_name"),
@@ -72,7 +72,7 @@ async fn definitions_are_stored_by_name_once() {
     let id = stored["results"][0]["id"].as_str().unwrap().to_owned();
     let (_, stored) = store(definition.clone()).await;
     assert_eq!((&stored["unchanged"], &stored["results"][0]["version"]), (&json!(1), &json!(1)), "{stored}");
-    // Of one name there is one definition in a request.
+    // A request has one definition for each name.
     let again = changed("name", json!("ORDER-HELPER"));
     let list =
         json!([changed("description", json!("About orders")), changed("name", json!("_")), { "name": "x" }, again]);

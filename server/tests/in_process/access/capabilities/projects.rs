@@ -33,7 +33,7 @@ async fn projects_are_seen_and_changed_by_their_members() {
     let path = format!("{ALL}/{}", made["id"].as_str().unwrap());
     assert_eq!(ask(&routes, &visitor, Method::POST, ALL, Some(sent)).await.0, 401);
 
-    // What the folder's list shows.
+    // The folder of the project in the list of folders.
     let (_, folders) = ask(&routes, &ada, Method::GET, "/api/folders", None).await;
     let folder = &folders["items"][0];
     let link = format!("/account/projects/folder/{}", made["folderId"].as_str().unwrap());

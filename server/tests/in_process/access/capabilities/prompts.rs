@@ -16,7 +16,7 @@ async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Op
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
 }
 
-/// Returns the names that somebody sees, with whose they are.
+/// Returns the names of the prompts that a caller sees, with their origins.
 async fn seen(routes: &Router, who: &Caller) -> Vec<String> {
     let (status, list) = ask(routes, who, Method::GET, "/api/prompts", None).await;
     assert_eq!(status, 200, "{list}");
@@ -71,7 +71,7 @@ async fn prompts_are_seen_by_their_user_and_shared_ones_by_roles() {
     check(&bob, &own.replace("/api/prompts", SHARED), 404).await;
     check(&boss, &own.replace("/api/prompts", SHARED), 404).await;
 
-    // Nobody changes what is not theirs.
+    // Users can only change their own prompts.
     let change = Some(json!({ "name": "mine", "text": "Mine.", "version": 1 }));
     for (who, path, expected) in
         [(&bob, &own, 404), (&boss, &own, 404), (&ada, &leave, 404), (&boss, &leave, 404), (&visitor, &own, 401)]

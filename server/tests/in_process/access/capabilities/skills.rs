@@ -47,7 +47,7 @@ async fn call(routes: &Router, who: (&str, bool, &[&str]), path: &str) -> (u16, 
     (status, serde_json::from_str(&body).unwrap_or_default())
 }
 
-/// Returns the names of the skills that somebody sees.
+/// Returns the names of the skills that a caller sees.
 async fn names(routes: &Router, who: (&str, bool, &[&str])) -> Vec<String> {
     let (status, body) = call(routes, who, "/api/skills").await;
     assert_eq!(status, 200, "{body}");

@@ -1,4 +1,4 @@
-//! Whoever may write definitions or start runs gets no rights by that which they do not have.
+//! Users who may write definitions or start runs get no further rights by them.
 
 use super::workflows::{Site, ask_as, has_ended, send_form};
 use crate::access::{call_route, caller, get, post};
@@ -19,7 +19,7 @@ pages: [{ id: home }]
 ";
 const DEFINITIONS: &str = "/api/workflows/definitions";
 
-/// Returns the places of the problems of a definition that somebody checks, and the status of storing it.
+/// Returns the positions of the problems of a definition that a user checks, and the status of storing it.
 async fn checked(site: &Site, roles: &[&str], definition: &Value) -> (Vec<String>, u16) {
     let author = caller(("des", true, roles));
     let body = json!({ "definition": definition });
@@ -65,7 +65,7 @@ async fn definition_approves_only_what_its_author_may_approve() {
     assert_eq!(run["output"], json!({ "paid": true }), "{run}");
 }
 
-/// What users do with their runs is in the audit log; a payment is made once more only if an administrator says so.
+/// The audit log contains the users' actions on their runs; a payment is repeated only if an administrator confirms it.
 #[tokio::test(flavor = "multi_thread")]
 async fn finished_effect_is_repeated_only_by_an_administrator_who_confirms() {
     let site = Site::open_with(CONFIG).await;

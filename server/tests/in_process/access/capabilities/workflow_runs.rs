@@ -111,7 +111,7 @@ async fn run_starts_again_over_the_api_the_page_and_the_console() {
         site.store.audit_list(filter, 20, None).await.unwrap().len()
     };
     assert_eq!((count("workflow:rerun").await, count("admin:rerun_workflow_run").await), (2, 1));
-    // Who may not see the run, or not start the workflow, starts nothing.
+    // A user who may not see the run, or not start the workflow, cannot start it again.
     let refused = async |name: &str, roles: &[&str]| {
         let request: TestRequest = post(format!("/api/workflows/runs/{id}/rerun"), json!({}));
         ask_as(&site, &caller((name, true, roles)), request).await.0

@@ -80,7 +80,7 @@ async fn invoice_is_read_approved_and_posted() {
     assert_eq!((&task["title"], &task["state"]), (&json!("Pay 6200 to Bolt?"), &json!("open")));
     assert_eq!(site.ask("/api/workflows/tasks".to_owned(), None).await["items"][0]["id"], task["id"]);
     let path = format!("/api/workflows/tasks/{}", task["id"].as_str().unwrap());
-    // Whoever was not asked does not learn that there is a question, nor of the run.
+    // A user who was not asked can see neither the question nor the run.
     let eve = caller(("eve", true, &["reader"]));
     let stranger = async |request| call_route(&site.routes, &eve, request).await.0;
     assert_eq!(stranger(post(path.clone(), json!({ "approved": true }))).await, 404);
@@ -120,7 +120,7 @@ async fn rejected_and_incomplete_invoices_are_not_posted() {
     assert_eq!(status, 422, "{answer}");
 }
 
-/// Asks as somebody, and returns the status with the answer.
+/// Sends a request as a caller, and returns the status with the answer.
 pub(super) async fn ask_as(site: &Site, who: &Caller, request: TestRequest) -> (u16, Value) {
     let (status, answer) = call_route(&site.routes, who, request).await;
     (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
@@ -131,7 +131,7 @@ async fn stored_definition_is_checked_used_and_versioned() {
     let site = Site::open().await;
     const PATH: &str = "/api/workflows/definitions";
     let definition = |id: &str, output: &str| json!({ "id": id, "steps": [{ "id": "pause", "type": "wait", "seconds": 1 }], "output": output });
-    // Nobody else may store definitions, or learns which there are.
+    // Other users can neither store nor list definitions.
     let eve = caller(("eve", true, &["reader"]));
     assert_eq!(ask_as(&site, &eve, get(PATH.to_owned())).await.0, 404);
     let new = json!({ "definition": definition("greet", "one") });
@@ -192,7 +192,7 @@ async fn console_edits_compares_and_rolls_back_stored_definitions() {
     let yaml =
         |output: &str| format!("id: greet\nsteps:\n  - id: pause\n    type: wait\n    seconds: 1\noutput: {output}\n");
     let page = async |path: &str| call_route(&site.routes, &site.boss, get(path.to_owned())).await;
-    // For administrators only; whoever else asks does not learn that it is there.
+    // For administrators only; for other callers it does not exist.
     let eve = caller(("eve", true, &["reader"]));
     for path in [LIST, NEW, "/admin/workflow-definitions/invoice"] {
         assert_eq!(call_route(&site.routes, &eve, get(path.to_owned())).await.0, 404, "{path}");
@@ -222,7 +222,7 @@ async fn console_edits_compares_and_rolls_back_stored_definitions() {
     let changed = yaml("two");
     let change = [("definition", changed.as_str()), ("published", "1"), ("version", "1")];
     assert_eq!(send_form(&site, &site.boss, &path, &change).await.0, 303);
-    // Somebody else was faster.
+    // Another user has stored a newer version.
     let (status, refused) = send_form(&site, &site.boss, &path, &change).await;
     assert!(status == 422 && refused.contains("newer version"), "{refused}");
     let (_, compared) = page(&format!("{path}/diff?from=1&to=2")).await;
@@ -277,7 +277,7 @@ async fn editors_have_the_definitions_without_being_administrators() {
     check(read, "/api/workflows/definitions/pause", Value::Null, 200).await;
     check(read, "/api/workflows/definitions/pause/diff?from=1&to=1", Value::Null, 200).await;
     check(post, "/api/workflows/definitions/pause/rollback", json!({ "version": 1, "to": 1 }), 200).await;
-    // What tells of the runs of all users is for administrators.
+    // Triggers on the runs of all users are for administrators.
     let spying = json!({
         "id": "spy",
         "runAs": { "roles": ["designer"] },
@@ -303,7 +303,7 @@ workflows:
 pages: [{ id: home, blocks: [{ id: chat, type: AgentChat, properties: { agentId: demo } }] }]
 ";
 
-/// The card of a run shows the questions of the run; nobody but its owner sees it, also nobody who may answer.
+/// The card of a run shows the questions of the run; only its owner sees it, not the users who may answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_of_a_run_in_a_conversation_is_for_its_owner() {
     let site = Site::open_with(FROM_CHAT).await;

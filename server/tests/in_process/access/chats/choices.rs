@@ -1,4 +1,4 @@
-//! What users choose for an answer: whether documents and the web are used, and which libraries.
+//! The user's choices for an answer: whether documents and the web are used, and which libraries.
 
 use crate::access::capabilities::knowledge::Site;
 use crate::access::{TestRequest, caller, get, message, post};
@@ -97,14 +97,14 @@ async fn the_user_chooses_what_an_agent_searches() {
     // Documents are switched off.
     check(&ada, "all", json!({ "documents": false }), Ok(&[])).await;
     check(&ada, "all", json!({ "documents": false, "libraries": ["closed"] }), Ok(&[])).await;
-    // What the user may not read is refused like what does not exist.
+    // A library that the user may not read is rejected like one that does not exist.
     check(&bob, "listed", json!({ "libraries": ["pumps", "closed"] }), Err("/libraries/1")).await;
     check(&bob, "all", json!({ "libraries": ["closed"] }), Err("/libraries/0")).await;
     check(&bob, "all", json!({ "libraries": ["nowhere"] }), Err("/libraries/0")).await;
     check(&visitor, "all", json!({ "libraries": ["bread"] }), Err("/libraries/0")).await;
     check(&ada, "listed", json!({ "libraries": ["bread"] }), Err("/libraries/0")).await;
     check(&ada, "all", json!({ "libraries": vec!["pumps"; 21] }), Err("/libraries")).await;
-    // What the agent does not leave to the user.
+    // The agent does not allow these choices.
     check(&ada, "fixed", json!({ "libraries": ["pumps"] }), Err("/libraries")).await;
     check(&ada, "plain", json!({ "libraries": [] }), Err("/libraries")).await;
     check(&ada, "listed", json!({ "documents": false }), Err("/documents")).await;
@@ -113,7 +113,7 @@ async fn the_user_chooses_what_an_agent_searches() {
     check(&ada, "plain", json!({ "documents": false, "web": false }), Ok(&[])).await;
     check(&ada, "plain", json!({ "web": true }), Err("/web")).await;
     check(&ada, "all", json!({ "web": true }), Ok(&[pumps])).await;
-    // Those of users.
+    // Libraries of users.
     let (_, own) = site.call_as(&ada, post("/api/libraries".to_owned(), json!({ "name": "Ada's" }))).await;
     check(&ada, "all", json!({ "libraries": [own["id"]] }), Ok(&[])).await;
     check(&bob, "all", json!({ "libraries": [own["id"]] }), Err("/libraries/0")).await;

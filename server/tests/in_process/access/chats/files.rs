@@ -78,7 +78,7 @@ async fn files_are_private_to_their_user() {
             let at = sdk_file(&conversation("s"), &format!("/api/files/{other}"));
             assert_eq!(call_route(&routes, caller, at).await.0, 404, "{who}");
         }
-        // What the client says of the file does not count, only what the server knows of it.
+        // The client's data about the file are ignored; the server uses its own.
         let (status, stream) = call_route(&routes, caller, send_file(&conversation("c"), own, None)).await;
         assert_eq!(status, 200, "{who}: {stream}");
         let (_, view) = call_route(&routes, caller, get(format!("/api/conversations/{who}-c"))).await;

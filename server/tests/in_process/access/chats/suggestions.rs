@@ -45,7 +45,7 @@ impl Asked {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_not_asked_yet_is_suggested() {
+async fn only_unasked_questions_are_suggested() {
     let asked = Asked::new("ada").await;
     asked.say("helper", "What can you do?").await;
     let three = ["Show me a table and some code.", "Count to 20.", "Write a long answer."];

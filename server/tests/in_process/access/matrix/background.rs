@@ -1,4 +1,4 @@
-//! What background jobs store about users, written directly: the jobs would need models.
+//! Data that background jobs store about users. The tests write them directly: the jobs would need models.
 
 use super::fixture::{CANARY, TestServer};
 

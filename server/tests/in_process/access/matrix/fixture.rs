@@ -18,7 +18,7 @@ use store::{AddUserOutcome, NewUser, SecondFactorProof};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-/// What requests accept: both forms of a response.
+/// The header `Accept` of requests: both forms of a response.
 pub(super) const ACCEPTED: &str = "application/json, text/event-stream";
 
 /// A text in everything that Ada owns.
@@ -363,7 +363,7 @@ impl TestServer {
 
 /// Returns a caller who may call the route.
 pub(super) fn owner(route: &Route) -> &'static TestCaller {
-    // Whoever else may store definitions is named by the config.
+    // Administrators may store definitions, too; the config names further roles.
     let is_for_editors = route.path.starts_with("/api/workflows/definitions");
     if route.is_for_admins() || is_for_editors { &BOSS } else { &ADA }
 }

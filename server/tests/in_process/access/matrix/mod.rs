@@ -230,7 +230,7 @@ async fn everybody_with_the_link_reads_a_shared_file_until_it_is_revoked() {
             assert!(status == 200 && answer.contains(CANARY), "{route:?}: {status} {answer}");
         }
         assert_eq!(ask(who, &frame).await.0, 200);
-        // Who reads it does not revoke it.
+        // A user who may only read it cannot revoke it.
         assert!(is_refused(ask(who, &revoke).await.0));
     }
     assert_eq!(ask(&ADA, &revoke).await.0, 204);

@@ -42,8 +42,8 @@ pub(super) fn id(server: &TestServer, route: &Route) -> String {
     found.map_or_else(|| server.own_id(route), |(_, id)| id.clone())
 }
 
-/// Returns what is wrong with a response, and whether it was JSON of a successful request.
-/// Many responses have the same schema, for example all errors, so `compiled` keeps the schemas.
+/// Returns the problems of a response, and whether it was JSON of a successful request. Many responses have the same
+/// schema, for example all errors, so `compiled` keeps the schemas.
 fn compare(
     compiled: &mut HashMap<String, Schema>,
     entry: &Value,
@@ -73,7 +73,7 @@ async fn responses_match_their_schemas() {
     let server = TestServer::open().await;
     let order = [Method::GET, Method::PUT, Method::PATCH, Method::POST, Method::DELETE];
     let mut routes = routes().await;
-    // What is read is not changed before, and what is changed is not deleted before.
+    // Routes that read come before those that change, and these before those that delete.
     routes.sort_by_key(|route| order.iter().position(|method| *method == route.method));
     let (mut wrong, mut successful) = (Vec::new(), 0);
     let mut compiled = HashMap::new();

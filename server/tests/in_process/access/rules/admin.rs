@@ -332,7 +332,7 @@ async fn trying_tools_and_agents_is_audited() {
     assert_eq!(serde_json::from_str::<Value>(&plan).unwrap()["next"][0]["id"], json!(id));
 }
 
-/// What an administrator reads is what is there: hidden characters are shown as their code points.
+/// Hidden characters are shown as their code points.
 #[tokio::test(flavor = "multi_thread")]
 async fn console_shows_hidden_characters() {
     let routes = serve(&config()).await;

@@ -82,7 +82,7 @@ async fn changes_are_checked_tried_published_and_taken_back() {
         assert!(page.contains(expected), "{expected}: {page}");
     }
 
-    // Who tries it is alone with it.
+    // Only the administrator who tries a draft uses it.
     assert!(!has_changes(&routes, &ada, "a1").await);
     assert_eq!(act(&ada, "preview", "2").await, (303, format!("{draft}?done=trying")));
     assert_eq!((has_changes(&routes, &ada, "a2").await, has_changes(&routes, &cleo, "c1").await), (true, false));

@@ -1,4 +1,4 @@
-//! What the home page and the command palette list.
+//! Tests of the lists of the home page and the command palette.
 
 use crate::access::*;
 use chat::SiteClaims;
@@ -30,7 +30,7 @@ async fn callers_see_only_what_they_may_use() {
         assert_eq!(ids, expected, "{name}");
         let (status, document) = call_route(&routes, &caller, get("/".to_owned())).await;
         assert_eq!(status, 200, "{name}");
-        // Those with a chat come first.
+        // Pages with a chat come first.
         assert_eq!(links(&document), [of("a"), of("p")].concat(), "{name}");
         for ((kind, _), status) in RULES.iter().zip(statuses) {
             assert_eq!(call_route(&routes, &caller, get(format!("/a_{kind}"))).await.0, status, "{name} {kind}");

@@ -1,4 +1,4 @@
-//! Who may do what: access rules, roles and approvals.
+//! Tests of the rights of users: access rules, roles and approvals.
 
 mod admin;
 mod console_config;

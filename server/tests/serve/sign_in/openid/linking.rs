@@ -120,7 +120,7 @@ async fn linking_in_an_old_session_needs_the_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn groups_neither_take_nor_outlast_what_administrators_give() {
+async fn roles_of_groups_and_of_administrators_are_independent() {
     let people = |groups: &[&str]| json!({ "1": { "preferred_username": "ada", "groups": groups } });
     let provider = RealProvider::start("one", "RS256", &people(&[]));
     let more = ", scopes: [profile, groups], groups: { roles: { admins: admin, desk: support } }";

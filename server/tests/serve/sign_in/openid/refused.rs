@@ -180,7 +180,7 @@ async fn answers_for_other_sign_ins_are_refused() {
         provider.answer_with(json!({ "id_token": provider.sign(&json!({}), &claims) }));
         let page = begun.answer(parameters).await;
         assert_eq!(page.status, expected, "{parameters:?}: {}", page.text);
-        // Whatever the answer was, there is no second one.
+        // A second answer is refused in any case.
         let again = begun.answer(&[("iss", Some(&provider.issuer))]).await;
         assert_eq!((again.status, again.location.is_some()), if expected == 303 { (303, true) } else { (400, false) });
     };
@@ -209,7 +209,7 @@ async fn answers_for_other_sign_ins_are_refused() {
     }
 }
 
-/// Returns what `chatwright doctor` says about the provider.
+/// Returns the output of `chatwright doctor` about the provider.
 async fn doctor(server: &Server, folder: &tempfile::TempDir) -> (String, String) {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_chatwright"));
     command.args(["doctor", "--json", "--addr", "127.0.0.1:0", "--database", &server.database, "--config"]);

@@ -65,7 +65,7 @@ async fn company_account_signs_in_with_the_roles_of_its_groups() {
     let refused = ada.sign_in(&server, "company", "ada-1").await;
     assert!(refused.status == 403 && refused.text.contains("Your account is disabled"), "{refused:?}");
 
-    // Nobody has a password here.
+    // No user has a password here.
     for path in ["/auth/sign-in", "/auth/sign-up", "/auth/first-admin", "/auth/password"] {
         let sent = form_request(&server, path, &[("name", "ada@example.com"), ("password", "")]).send().await.unwrap();
         assert_eq!(sent.status().as_u16(), 404, "{path}");
