@@ -18,7 +18,7 @@ const STYLE: &str = "
     .markdown { white-space: normal; }
     p { margin: .25rem 0; }
     pre { margin: .25rem 0; padding: .5rem; border-radius: .5rem; background: light-dark(#fff, #18191c); white-space: pre-wrap; }
-    iframe { width: 100%; min-width: 30rem; height: 20rem; border: 0; background: #fff; }
+    iframe { width: 34rem; max-width: 100%; height: 20rem; border: 0; background: #fff; }
     button { margin: .25rem .5rem .25rem 0; padding: .4rem .8rem; }
 ";
 
