@@ -35,6 +35,8 @@ mod files;
 mod forms;
 #[path = "channels/kill.rs"]
 mod kill;
+#[path = "channels/pictures.rs"]
+mod pictures;
 #[path = "channels/posts.rs"]
 mod posts;
 #[path = "channels/server.rs"]

@@ -4,9 +4,9 @@
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("new", "Begin a new conversation"),
     ("stop", "Stop the answer that is being written"),
-    ("status", "Show as whom you write, and the conversation"),
-    ("models", "List the models, or choose the one that is named"),
-    ("memory", "Show what the assistant remembers about you, or change it"),
-    ("unlink", "End the link to your account"),
+    ("status", "Show your account, the assistant and the conversation"),
+    ("models", "List the models, or choose one by its name"),
+    ("memory", "Show or change what the assistant remembers about you"),
+    ("unlink", "Unlink your account"),
     ("help", "List the commands"),
 ];

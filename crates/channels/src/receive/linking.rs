@@ -14,9 +14,12 @@ use auth::password::credential_rules::name_key;
 use std::time::Instant;
 use web::times::now_millis;
 
-const WRONG_CODE: &str = "This code is not valid any more. Create a new one on the page Messengers of your account.";
+const WRONG_CODE: &str = "This code is not valid any more: it works once, within ten minutes. Get a new one on the page \
+                          Messengers of your account.";
 const TOO_MANY_LINKS: &str =
-    "Your account is linked to too many people. Remove a link on the page Messengers of your account.";
+    "Your account has too many links. Remove one on the page Messengers of your account, and link yourself again.";
+const CODE_IN_GROUP: &str = "Others read this chat, so your code is not valid any more. Get a new one on the page Messengers of \
+                             your account, and send it to me in a direct message.";
 /// The prefix of the data of the button that confirms a link, before the code.
 const LINK: &str = "link:";
 /// The word before the code in a mail that confirms a link.
@@ -42,7 +45,8 @@ pub(super) fn confirmed_code(incoming: &Incoming) -> Option<&str> {
 
 impl Session<'_> {
     /// Asks whether a person wants to be linked to the account whose code they have sent: somebody else may have sent
-    /// them the address with the code. A code in a group is deleted, since whoever reads the group could use it.
+    /// them the address with the code. A code in a group is deleted, since whoever reads the group could use it, and the
+    /// person is told so.
     pub(super) async fn offer_link(
         &self,
         code: String,
@@ -56,10 +60,11 @@ impl Session<'_> {
         let store = &self.receiver.context.store;
         let account = store::account_of_code(store, hash_code(&code), &self.channel.id.0, now_millis()).await?;
         if !read.is_private {
-            return match account {
-                Some(_) => store::delete_code(store, hash_code(&code)).await,
-                None => Ok(()),
-            };
+            if account.is_some() {
+                store::delete_code(store, hash_code(&code)).await?;
+                batch.replies.push(Reply::new(&read, CODE_IN_GROUP));
+            }
+            return Ok(());
         }
         let reply = match (link, account) {
             (Some(link), _) => Reply::new(&read, linked_already(self.bot.messenger(), link.account_name())),
@@ -92,7 +97,7 @@ impl Session<'_> {
             LinkOutcome::Done(account) => {
                 let help = self.bot.messenger().command("help");
                 format!(
-                    "You are linked to the account “{}” now. Just write; {help} lists the commands.",
+                    "You are linked to the account “{}”. Write your first message; {help} lists the commands.",
                     visible(&account)
                 )
             }
@@ -153,23 +158,24 @@ impl Session<'_> {
 
 fn link_question(account: &str) -> String {
     format!(
-        "Link this chat to the account “{}”? Then what you write here is written by that account, and whoever uses it \
-         reads it. Press the button only if it is yours.",
+        "Link this chat to the account “{}”?\n\nI then act for that account, and whoever uses it can read what you write \
+         here. Press Link only if the account is yours; otherwise do nothing.",
         visible(account)
     )
 }
 
 fn mail_question(account: &str, code: &str) -> String {
     format!(
-        "Link this address to the account “{}”? Then what you write here is written by that account, and whoever uses it \
-         reads it. Only if it is yours, reply with:\n\n{CONFIRM} {code}",
+        "Link this address to the account “{}”?\n\nI then act for that account, and whoever uses it can read what you write \
+         to me. If the account is not yours, do nothing. If it is, reply with:\n\n{CONFIRM} {code}",
         visible(account)
     )
 }
 
 fn linked_already(messenger: Messenger, account: &str) -> String {
     format!(
-        "You are linked as “{}”. To link another account, unlink first: {}, or the page Messengers of your account.",
+        "You are linked as “{}”. To link another account, unlink first: send {}, or remove the link on the page \
+         Messengers of your account.",
         visible(account),
         messenger.command("unlink")
     )

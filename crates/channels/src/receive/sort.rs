@@ -12,14 +12,14 @@ use ::store::sql::Db;
 use std::time::Instant;
 use web::times::now_millis;
 
-const HELLO: &str = "Hello! I answer people who have an account on our website. Sign in there, open the page Messengers of \
-                     your account, and link yourself.";
-const UNLINKED: &str = "Unlinked. What you write here gets no answer any more.";
+const HELLO: &str = "Hello! I answer people who have an account on our website. To link yours, sign in there and open the page \
+                     Messengers of your account.";
+const UNLINKED: &str = "Unlinked. I do not answer what you write here any more.";
 const UNLINKED_BY_RULE: &str = "Unlinked. Your next message links you again, by your e-mail address.";
 /// The answer to a command about memory in a chat that others read.
 const NOT_HERE: &str = "Others read this chat. Ask me in a direct message what I remember about you.";
 const TOO_MANY_WAIT: &str =
-    "Too many of your messages are waiting here, so the last one was not accepted. Send it again later.";
+    "I am still busy with your earlier messages, so I did not take the last one. Please send it again later.";
 
 /// The sorted updates of a batch.
 #[derive(Default)]

@@ -82,7 +82,7 @@ impl Turn<'_> {
             Some(view) => {
                 let state = match (view.active.is_some(), view.summary.waiting) {
                     (true, _) => "an answer is being written",
-                    (_, true) => "it waits for you",
+                    (_, true) => "it waits for your decision or answer",
                     _ => "it waits for your next message",
                 };
                 write!(text, "\n\nThe conversation is “{}”: {state}.", plain(&view.summary.title))
@@ -116,21 +116,21 @@ impl Turn<'_> {
             }
             let chat = chat.unwrap_or_default();
             self.set_chat(person, ChatRow { model: Some(id.clone()), ..chat }).await?;
-            return Ok(format!("The next answers are written by {}.", plain(id)));
+            return Ok(format!("From now on, {} writes the answers in this chat.", plain(id)));
         }
         let line = |id: &String| {
             let mark = if chat.as_ref().and_then(|chat| chat.model.as_ref()) == Some(id) { " (chosen)" } else { "" };
             format!("- `{}`{mark}\n", id.replace('`', ""))
         };
         let (lines, command) = (ids.iter().map(line).collect::<String>(), self.messenger().command("models"));
-        Ok(format!("The models:\n\n{lines}\nChoose one with {command} NAME."))
+        Ok(format!("This assistant has these models:\n\n{lines}\nChoose one with {command} NAME."))
     }
 }
 
 fn help(messenger: Messenger) -> String {
     let line = |(name, about): &(&str, &str)| format!("- {}: {about}\n", messenger.command(name));
     let lines: String = COMMANDS.iter().map(line).collect();
-    format!("Write what you want to know. {}\n\n{lines}", messenger.group_help())
+    format!("Write what you want to know, or what I should do. {}\n\nCommands:\n\n{lines}", messenger.group_help())
 }
 
 /// Escapes what Markdown would read as markup.

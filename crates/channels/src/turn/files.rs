@@ -3,6 +3,7 @@
 use super::Turn;
 use crate::messenger::{ApiError, IncomingFile, OpenedMail};
 use crate::person::Person;
+use crate::visible::visible;
 use ::jobs::JobError;
 use bytes::Bytes;
 use chat::{FileLimits, NewUpload};
@@ -22,7 +23,12 @@ impl Turn<'_> {
             Ok(content) => content,
             Err(ApiError::Wait(time)) => return Err(JobError::retry_after(time, "the messenger asks to wait")),
             Err(error) if error.is_temporary() => return Err(JobError::retry(error)),
-            Err(_) => return Ok(Err("The file is too large, or cannot be read.".to_owned())),
+            Err(_) => {
+                let name = visible(&file.name);
+                return Ok(Err(format!(
+                    "The file “{name}” is too large, or cannot be read. Please send your message again without it."
+                )));
+            }
         };
         let length = u64::try_from(content.len()).ok();
         let bytes = futures::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(content))]);

@@ -85,7 +85,7 @@ impl Turn<'_> {
             let is_first = text.trim().is_empty();
             text.push_str(if is_first { questions.trim_start().trim_start_matches('-') } else { &questions });
         } else if text.trim().is_empty() {
-            text = "The assistant has written nothing.".to_owned();
+            text = "The assistant wrote no answer.".to_owned();
         }
         self.send_mail(head, text.trim().to_owned(), files).await
     }
@@ -112,7 +112,7 @@ impl Turn<'_> {
         }
         if further > 0 {
             // Writing to a string cannot fail.
-            let _ = write!(text, "\n\n---\n\nThere are {further} further decisions. Please make them on the website.");
+            let _ = write!(text, "\n\n---\n\n{further} more decisions are open. Please make them on the website.");
         }
         Ok(text)
     }
@@ -230,11 +230,15 @@ fn letter_of(card: &Card) -> Option<char> {
 /// Asks which decision a number is for.
 fn which_decision(letters: &[char]) -> String {
     if let [letter] = letters {
-        return format!("One decision is open. Please reply with its letter and your number, such as **{letter}1**.");
+        return format!(
+            "One decision is still open. Please reply with its letter and your number, such as **{letter}1**."
+        );
     }
     let examples: Vec<_> = letters.iter().map(|letter| format!("**{letter}1**")).collect();
     let examples = examples.join(" or ");
-    format!("There are several decisions. Please reply with the letter of one and your number, such as {examples}.")
+    format!(
+        "Several decisions are open, each with a letter. Please reply with the letter of one and your number, such as {examples}."
+    )
 }
 
 /// Returns what a call asks, and how it is answered.
@@ -248,7 +252,7 @@ fn question(tool: &ToolPart, prefix: &str) -> String {
         let arguments = tool.asked_arguments().unwrap_or(&Value::Null);
         let arguments = visible(&serde_json::to_string_pretty(arguments).unwrap_or_default());
         let fence = fence(&arguments);
-        let heading = super::commands::plain(&approval_heading(tool));
+        let heading = plain_paragraphs(&approval_heading(tool));
         return format!(
             "{heading}\n\n{fence}json\n{arguments}\n{fence}\n\nReply with **{prefix}1** to approve, or with **{prefix}2** to deny."
         );
@@ -328,7 +332,7 @@ mod tests {
             "approval": { "id": "a" },
         });
         insta::assert_snapshot!(check(approval, ""), @r#"
-        🔐 The assistant asks for your approval to run send\.
+        🔐 The assistant asks for your approval to run “send”\.
 
         ````json
         {

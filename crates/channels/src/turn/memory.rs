@@ -2,6 +2,7 @@
 
 use super::Turn;
 use super::commands::plain;
+use super::shown::web_address;
 use crate::person::Person;
 use ::jobs::JobError;
 use capability::RememberedFact;
@@ -15,6 +16,8 @@ const MAX_LISTED: usize = 30;
 const NUMBERS: u32 = 10_000;
 
 const NO_MEMORY: &str = "This assistant remembers nothing about you.";
+/// The page with the memory of a user, where the website has no public address.
+const WITHOUT_ADDRESS: &str = "the page Memory of your account.";
 const NO_FACT: &str = "Nothing with this number is remembered.";
 
 /// A request of a user about their memory.
@@ -44,8 +47,12 @@ impl Turn<'_> {
             return Ok(NO_MEMORY.to_owned());
         };
         let command = self.messenger().command("memory");
+        let page = match web_address(&self.config, known.page) {
+            Some(url) => format!("<{url}>"),
+            None => WITHOUT_ADDRESS.to_owned(),
+        };
         Ok(match wish {
-            Wish::Show => shown(&known.facts, known.is_on, &command, known.page),
+            Wish::Show => shown(&known.facts, known.is_on, &command, &page),
             Wish::Forget(wanted) => {
                 let mut found = known.facts.iter().filter(|fact| number(&fact.id) == wanted);
                 match (found.next(), found.next()) {
@@ -59,7 +66,7 @@ impl Turn<'_> {
                         format!("Forgotten: {}", plain(&fact.content))
                     }
                     (Some(_), Some(_)) => {
-                        format!("Several facts have this number. Please delete one on the website: {}", known.page)
+                        format!("Several facts have this number. Please delete one on the website: {page}")
                     }
                     (None, _) => NO_FACT.to_owned(),
                 }
@@ -71,8 +78,7 @@ impl Turn<'_> {
                 } else {
                     format!(
                         "Memory is off: nothing new is remembered about you, and nothing is used. {command} on switches it on \
-                         again. What is known is kept until you delete it: {}",
-                        known.page
+                         again.\n\nWhat is known is kept until you delete it on the website: {page}"
                     )
                 }
             }
@@ -119,7 +125,7 @@ fn shown(facts: &[RememberedFact], is_on: bool, command: &str, page: &str) -> St
 }
 
 fn help(command: &str) -> String {
-    format!("{command} forget NUMBER deletes one, {command} off or {command} on switches memory for you.")
+    format!("{command} forget NUMBER deletes one. {command} off and {command} on switch memory for you.")
 }
 
 #[cfg(test)]
@@ -150,7 +156,7 @@ mod tests {
         - **6610**: Lives in \*Oslo\*\.
         - **0566**: Works as a nurse\.
 
-        /memory forget NUMBER deletes one, /memory off or /memory on switches memory for you.
+        /memory forget NUMBER deletes one. /memory off and /memory on switch memory for you.
         ");
         let one = shown(&two[1..], false, "/memory", "/account/memory");
         assert!(one.starts_with("Memory is off") && one.contains(&format!("**{:04}**", number("b"))), "{one}");

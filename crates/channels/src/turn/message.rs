@@ -12,7 +12,7 @@ use std::time::Duration;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, UserError};
 
-pub(super) const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write in one of these.";
+pub(super) const TOO_MANY_CHATS: &str = "You use me in too many chats already. Write to me in one of those.";
 
 impl Turn<'_> {
     /// Sends a message to the agent, and shows its answer. One that replies to a question of the agent answers it.

@@ -45,7 +45,7 @@ const TURN: Kind<TurnQueue> = Kind::new("channels.turn")
     .backoff(Backoff { base: Duration::from_secs(1), cap: Duration::from_secs(60) })
     .timeout(Duration::from_secs(3_600));
 
-const GAVE_UP: &str = "This could not be answered because of a problem on our side. Please write again.";
+const GAVE_UP: &str = "I could not answer your message because of a problem on our side. Please send it again.";
 
 /// The updates that a job handles.
 #[derive(Clone, Debug, Serialize, Deserialize)]

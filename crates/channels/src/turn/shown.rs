@@ -7,6 +7,7 @@ use crate::person::Person;
 use ::config::Config;
 use ::jobs::JobError;
 use futures::StreamExt;
+use url::Url;
 use wire::file::{presented_contents, stored_file_id};
 use wire::{UiMessage, UiPart};
 
@@ -52,13 +53,18 @@ impl ShownFile {
 
     /// Returns how the text of the answer names a file that is not attached.
     pub(super) fn linked(&self, config: &Config) -> String {
-        // Other contents, such as a file in the message itself, have no address on this server.
-        let origin = config.auth.public_urls.first().filter(|_| self.url.starts_with('/'));
-        match origin.and_then(|origin| origin.join(&self.url).ok()) {
+        match web_address(config, &self.url) {
             Some(url) => format!("📎 [{}](<{url}>)", plain(&self.name)),
             None => format!("📎 {} (on the website)", plain(&self.name)),
         }
     }
+}
+
+/// Returns the address of a path of the website, if it has a public one. Other contents, such as a file in the message
+/// itself, have no address on this server.
+pub(super) fn web_address(config: &Config, path: &str) -> Option<Url> {
+    let origin = config.auth.public_urls.first().filter(|_| path.starts_with('/'));
+    origin.and_then(|origin| origin.join(path).ok())
 }
 
 /// Returns the files that a message shows without its first parts.

@@ -148,6 +148,7 @@ async fn a_link_is_confirmed_and_never_replaces_another() {
             telegram.until_text(8, "I answer people who have an account").await;
             let mention = json!({ "entities": [{ "type": "mention", "offset": 0, "length": 8 }] });
             telegram.write_with(8, -5, &format!("@HelpBot /start {code}"), mention);
+            telegram.until_text(-5, "send it to me in a direct message").await;
             let (id, link) = telegram.button(8).unwrap();
             telegram.press(8, 8, id, &link);
             telegram.until_text(8, "not valid any more").await;

@@ -4,6 +4,7 @@
 use crate::discord_gateway::socket;
 use crate::discord_messages::{Answer, BotMessage, Effect, effect, read_message, unknown};
 use crate::forms::{SentFile, parameters};
+use crate::pictures::{self, Picture};
 use crate::server::until;
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -43,6 +44,7 @@ pub(crate) struct Guild {
     next: u64,
     silent_from: Option<usize>,
     files: Vec<SentFile>,
+    picture: Picture,
 }
 
 /// The stand-in.
@@ -62,6 +64,7 @@ impl FakeDiscord {
         let url = format!("http://{}", listener.local_addr().unwrap());
         fake.guild().url = url.clone();
         fake.guild().next = 1_000;
+        fake.guild().picture = Picture::new("discord");
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         (fake, format!("{url}/api"))
     }
@@ -89,6 +92,7 @@ impl FakeDiscord {
     /// A person writes a message with further fields. Without a mention, a reply or a direct message, the bot does not
     /// get its text.
     pub(crate) fn write_with(&self, person: u64, channel: u64, text: &str, more: Value) -> Value {
+        self.guild().picture.write(person, channel, text);
         let is_private = is_private(channel);
         let is_mentioned = text.contains(&format!("<@{BOT_USER}>"));
         let mentions =
@@ -132,6 +136,7 @@ impl FakeDiscord {
 
     /// A person uses a command.
     pub(crate) fn command(&self, person: u64, channel: u64, name: &str, value: Option<&str>) {
+        self.guild().picture.write(person, channel, &format!("/{name} {}", value.unwrap_or_default()));
         let options: Vec<Value> =
             value.map(|value| json!({ "name": "name", "type": 3, "value": value })).into_iter().collect();
         self.interact(person, channel, 2, json!({ "name": name, "options": options }), None);
@@ -139,6 +144,7 @@ impl FakeDiscord {
 
     /// A person presses a button.
     pub(crate) fn press(&self, person: u64, channel: u64, message: u64, data: &str) {
+        self.guild().picture.press(person, channel, data);
         self.interact(person, channel, 3, json!({ "custom_id": data, "component_type": 2 }), Some(message));
     }
 
@@ -280,7 +286,11 @@ impl Guild {
             }
             ("DELETE", ["channels", _, "messages", id]) => {
                 let id: u64 = id.parse().unwrap();
-                ("delete", effect(move |guild| guild.messages.remove(&id).map_or_else(unknown, |_| (204, Value::Null))))
+                let delete = move |guild: &mut Self| {
+                    guild.picture.remove(id);
+                    guild.messages.remove(&id).map_or_else(unknown, |_| (204, Value::Null))
+                };
+                ("delete", effect(delete))
             }
             ("POST", ["channels", _, "typing"]) => ("typing", effect(|_| (204, Value::Null))),
             ("POST", ["interactions", _, token, "callback"]) => {
@@ -332,6 +342,7 @@ impl Guild {
             self.nonces.insert(nonce.to_owned(), self.next + 1);
         }
         self.next += 1;
+        self.picture.show((self.next, message.place()), body, pictures::discord);
         self.messages.insert(self.next, message);
         (200, json!({ "id": self.next.to_string() }))
     }
@@ -357,6 +368,7 @@ impl Guild {
         match read_message(&known.channel, body) {
             Ok(message) => {
                 self.messages.insert(id, message);
+                self.picture.show((id, ""), body, pictures::discord);
                 (200, json!({ "id": id.to_string() }))
             }
             Err(refusal) => refusal,

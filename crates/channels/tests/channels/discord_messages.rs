@@ -14,6 +14,13 @@ pub(crate) struct BotMessage {
     pub(crate) is_hidden: bool,
 }
 
+impl BotMessage {
+    /// Returns where it is, and whether one person alone sees it.
+    pub(crate) fn place(&self) -> String {
+        format!("{}{}", self.channel, if self.is_hidden { ", only for one person" } else { "" })
+    }
+}
+
 /// A status and a body.
 pub(crate) type Answer = (u16, Value);
 

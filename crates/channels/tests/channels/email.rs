@@ -1,5 +1,6 @@
 //! A mail server: pymap and aiosmtpd, packages of Python.
 
+use crate::pictures::{self, Picture};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,6 +16,7 @@ pub(crate) struct MailServer {
     orders: Mutex<ChildStdin>,
     /// The messages that it has sent.
     written: Arc<Mutex<Vec<Value>>>,
+    picture: Arc<Mutex<Picture>>,
     ports: (u64, u64),
 }
 
@@ -46,15 +48,21 @@ impl MailServer {
             return None;
         }
         let written: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let all = written.clone();
+        let picture = Arc::new(Mutex::new(Picture::new("email")));
+        let (all, shown) = (written.clone(), picture.clone());
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                all.lock().unwrap().push(serde_json::from_str(&line).unwrap());
+                let message: Value = serde_json::from_str(&line).unwrap();
+                if message["to"].is_array() {
+                    let (id, to) = (&message["head"]["message-id"], &message["to"]);
+                    shown.lock().unwrap().show((id, to), &message, pictures::email);
+                }
+                all.lock().unwrap().push(message);
             }
         });
         let orders = Mutex::new(child.stdin.take().unwrap());
         let ports = (first["imap"].as_u64().unwrap(), first["smtp"].as_u64().unwrap());
-        Some(Self { child, orders, written, ports })
+        Some(Self { child, orders, written, picture, ports })
     }
 
     /// Returns the connections to the mailbox and to the server that sends, as entries of the config.
@@ -83,6 +91,7 @@ impl MailServer {
 
     /// Puts a mail into the mailbox.
     pub(crate) fn deliver(&self, mail: &str) {
+        self.picture.lock().unwrap().write("A person", BOT, mail);
         self.order(json!({ "deliver": mail }));
     }
 

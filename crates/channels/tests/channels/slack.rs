@@ -2,6 +2,7 @@
 //! what was not acknowledged again over the next connection.
 
 use crate::forms::SentFile;
+use crate::pictures::{self, Picture};
 use crate::server::until;
 use crate::slack_messages::{BotMessage, read_message, user};
 use axum::Router;
@@ -39,6 +40,7 @@ struct Workspace {
     files: Vec<SentFile>,
     /// The uploaded files that are not shown yet, by ids: the name, and the content.
     uploads: BTreeMap<String, (String, String)>,
+    picture: Picture,
 }
 
 /// The stand-in.
@@ -58,6 +60,7 @@ impl FakeSlack {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         fake.workspace().url = url.clone();
+        fake.workspace().picture = Picture::new("slack");
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         (fake, format!("{url}/api"))
     }
@@ -93,6 +96,7 @@ impl FakeSlack {
 
     /// Returns an event: a person writes, perhaps in a thread.
     pub(crate) fn message(&self, person: &str, place: &str, text: &str, more: Value) -> Value {
+        self.workspace().picture.write(person, place, text);
         let (channel, thread) = place.split_once('/').map_or((place, None), |(channel, ts)| (channel, Some(ts)));
         let kind = if channel.starts_with('D') { "im" } else { "channel" };
         let mut event = json!({
@@ -124,6 +128,7 @@ impl FakeSlack {
     /// Returns the event of a pressed button.
     pub(crate) fn pressed(&self, person: &str, ts: &str, value: &str) -> Value {
         let message = self.workspace().messages[ts].clone();
+        self.workspace().picture.press(person, message.place(), value);
         json!({
             "type": "block_actions", "team": { "id": "T1" }, "user": { "id": person, "name": person.to_lowercase() },
             "channel": { "id": message.channel }, "message": { "ts": ts, "thread_ts": message.thread },
@@ -355,6 +360,7 @@ impl Workspace {
                 let message = read_message(parameters)?;
                 self.next += 1;
                 let ts = format!("1700000000.{:06}", self.next);
+                self.picture.show((&ts, message.place()), parameters, pictures::slack);
                 self.messages.insert(ts.clone(), message);
                 Ok(json!({ "channel": parameters["channel"], "ts": ts, "message_ts": ts }))
             }
@@ -365,10 +371,12 @@ impl Workspace {
                 let known = self.messages.get_mut(ts).filter(|known| known.only.is_none());
                 let known = known.ok_or("message_not_found")?;
                 *known = BotMessage { thread: known.thread.clone(), ..message };
+                self.picture.show((ts, ""), parameters, pictures::slack);
                 Ok(json!({ "channel": parameters["channel"], "ts": ts }))
             }
             "chat.delete" => {
                 let ts = parameters["ts"].as_str().unwrap();
+                self.picture.remove(ts);
                 self.messages.remove(ts).map(|_| json!({})).ok_or_else(|| "message_not_found".to_owned())
             }
             _ => Err("unknown_method".to_owned()),

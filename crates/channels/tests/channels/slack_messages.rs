@@ -17,6 +17,15 @@ pub(crate) struct BotMessage {
     pub(crate) only: Option<String>,
 }
 
+impl BotMessage {
+    /// Returns where it is, and who alone sees it.
+    pub(crate) fn place(&self) -> String {
+        let thread = self.thread.as_ref().map(|ts| format!("/{ts}")).unwrap_or_default();
+        let only = self.only.as_ref().map(|only| format!(", only for {only}")).unwrap_or_default();
+        format!("{}{thread}{only}", self.channel)
+    }
+}
+
 /// Returns a person: `UADA` has the confirmed address of the account `ada@corp.test`.
 pub(crate) fn user(id: &str) -> Result<Value, String> {
     let (team, is_confirmed, email) = match id {

@@ -1,6 +1,7 @@
 //! A stand-in of Telegram's Bot API: it keeps chats in memory, and refuses what Telegram refuses.
 
 use crate::forms::{SentFile, parameters};
+use crate::pictures::{self, Picture};
 use crate::server::until;
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -39,6 +40,7 @@ struct Chats {
     next_id: i64,
     /// From which call on there are no responses.
     silent_from: Option<usize>,
+    picture: Picture,
 }
 
 /// The stand-in.
@@ -52,6 +54,7 @@ impl FakeTelegram {
     /// Starts it; returns its base URL, too.
     pub(crate) async fn start() -> (Self, String) {
         let fake = Self::default();
+        fake.chats().picture = Picture::new("telegram");
         let routes = Router::new()
             .route("/{bot}/{method}", post(call))
             .route("/file/{bot}/{name}", get(|| async { "the content of the file" }))
@@ -93,11 +96,14 @@ impl FakeTelegram {
             "from": { "id": person, "is_bot": false, "first_name": format!("Person {person}") },
         });
         message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let said = message["text"].as_str().or(message["caption"].as_str()).unwrap_or_default();
+        self.chats().picture.write(person, chat, said);
         self.add_update(json!({ "message": message }));
     }
 
     /// A person presses a button.
     pub(crate) fn press(&self, person: i64, chat: i64, message_id: i64, data: &str) {
+        self.chats().picture.press(person, chat, data);
         let kind = if chat < 0 { "group" } else { "private" };
         self.add_update(json!({ "callback_query": {
             "id": "press", "data": data, "from": { "id": person, "first_name": "P" },
@@ -234,6 +240,7 @@ impl Chats {
             "answerCallbackQuery" => {
                 let text = parameters["text"].as_str().unwrap();
                 if !text.is_empty() {
+                    self.picture.notice("an app", text);
                     self.acknowledged.push(text.to_owned());
                 }
                 Ok(json!(true))
@@ -249,6 +256,7 @@ impl Chats {
             "sendMessage" => {
                 let message = read_message(parameters)?;
                 self.next_id += 1;
+                self.picture.show((self.next_id, message.chat), parameters, pictures::telegram);
                 self.messages.insert(self.next_id, message);
                 Ok(json!({ "message_id": self.next_id, "date": 1, "chat": { "id": parameters["chat_id"] } }))
             }
@@ -260,10 +268,12 @@ impl Chats {
                     return Err("message is not modified".to_owned());
                 }
                 *known = message;
+                self.picture.show((id, ""), parameters, pictures::telegram);
                 Ok(json!({ "message_id": id, "date": 1, "chat": { "id": parameters["chat_id"] } }))
             }
             "deleteMessage" => {
                 let id = parameters["message_id"].as_i64().unwrap();
+                self.picture.remove(id);
                 self.messages.remove(&id).map(|_| json!(true)).ok_or_else(|| "message to delete not found".to_owned())
             }
             _ => Err(format!("method {method} not found")),

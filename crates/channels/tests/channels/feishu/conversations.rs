@@ -286,7 +286,7 @@ async fn files_that_people_send_are_attached() {
             fake.until_text("ou_7", "A picture.").await;
             let gone = json!({ "file_key": "gone", "file_name": "b.txt" });
             delivery.write_content("ou_7", "ou_7", "file", &gone).await;
-            fake.until_text("ou_7", "The file is too large, or cannot be read.").await;
+            fake.until_text("ou_7", "The file “b.txt” is too large, or cannot be read.").await;
             let caller = Caller::signed_in("ada").with_roles(vec!["support".to_owned()]);
             let list = server.chat.conversations(&caller, Default::default(), 10, None).await.unwrap();
             let view = server.chat.conversation(&caller, &list.items[0].id).await.unwrap();

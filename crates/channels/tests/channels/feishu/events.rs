@@ -70,6 +70,8 @@ impl Delivery<'_> {
     /// Returns an event: a person writes a message.
     pub(crate) fn message(self, person: &str, place: &str, kind: &str, content: &Value) -> Value {
         let number = self.fake.next();
+        let said = content["text"].as_str().unwrap_or("(no text)");
+        self.fake.tenant().picture.write(person, place, said);
         let (chat, root) = place.split_once('/').map_or((place, None), |(chat, root)| (chat, Some(root)));
         let (chat, chat_type) =
             if chat.starts_with("ou_") { (p2p_chat(chat), "p2p") } else { (chat.to_owned(), "group") };
@@ -95,6 +97,7 @@ impl Delivery<'_> {
     /// Returns an event: a person presses a button.
     pub(crate) fn pressed(self, person: &str, chat: &str, message_id: &str, value: &Value) -> Value {
         let number = self.fake.next();
+        self.fake.tenant().picture.press(person, chat, value["data"].as_str().unwrap_or_default());
         let press = json!({
             "operator": { "open_id": person }, "token": "c-1", "action": { "tag": "button", "value": value },
             "host": "im_message", "context": { "open_message_id": message_id, "open_chat_id": chat },

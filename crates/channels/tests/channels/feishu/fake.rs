@@ -6,6 +6,7 @@ use crate::feishu_cards::{BotMessage, read_card};
 use crate::feishu_connection::{Connections, endpoint, socket};
 use crate::feishu_events::{Delivery, p2p_chat};
 use crate::forms::{SentFile, parameters};
+use crate::pictures::{self, Picture};
 use crate::server::{TestServer, until};
 use axum::Router;
 use axum::extract::{Path, Query, Request, State};
@@ -43,6 +44,7 @@ pub(crate) struct Tenant {
     next: u64,
     silent_from: Option<usize>,
     pub(crate) connections: Connections,
+    pub(crate) picture: Picture,
 }
 
 /// The stand-in.
@@ -72,6 +74,7 @@ impl FakeFeishu {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         fake.tenant().connections.url = url.clone();
+        fake.tenant().picture = Picture::new("feishu");
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
         (fake, url)
     }
@@ -271,7 +274,11 @@ async fn edit(
 }
 
 async fn delete(State(fake): State<FakeFeishu>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    fake.call(&headers, "delete", |tenant| tenant.messages.remove(&id).map(|_| json!({})).ok_or(230_011)).await
+    let delete = |tenant: &mut Tenant| {
+        tenant.picture.remove(&id);
+        tenant.messages.remove(&id).map(|_| json!({})).ok_or(230_011)
+    };
+    fake.call(&headers, "delete", delete).await
 }
 
 async fn resource(
@@ -317,6 +324,7 @@ impl Tenant {
         match body["msg_type"].as_str().unwrap() {
             "interactive" => {
                 let (text, buttons) = read_card(body)?;
+                self.picture.show((&id, &chat), body, pictures::feishu);
                 self.messages.insert(id.clone(), BotMessage { chat, thread, text, buttons, only: None });
             }
             kind => {
@@ -339,6 +347,7 @@ impl Tenant {
         self.next += 1;
         let id = format!("om_{:06}", self.next);
         let only = body["open_id"].as_str().map(str::to_owned);
+        self.picture.notice(format!("{chat}, only for {}", body["open_id"]), &text);
         self.messages.insert(id.clone(), BotMessage { chat, thread: None, text, buttons: Vec::new(), only });
         Ok(json!({ "message_id": id }))
     }
@@ -348,6 +357,7 @@ impl Tenant {
         let (text, buttons) = read_card(body)?;
         let known = self.messages.get_mut(id).filter(|known| known.only.is_none()).ok_or(230_011_i64)?;
         *known = BotMessage { text, buttons, ..known.clone() };
+        self.picture.show((id, ""), body, pictures::feishu);
         Ok(json!({}))
     }
 
