@@ -149,7 +149,16 @@ impl Connection {
                 return Err(RequestError::Answered(ToolError::new(STOPPED)));
             }
         };
-        let status = waited?;
+        let status = match waited {
+            Ok(status) => status,
+            Err(error) => {
+                // It may still run, and nobody will ask for its result.
+                if matches!(error, RequestError::Answered(_)) {
+                    self.end_in_background(async move { cancel_task(&peer, &id, None).await }, gone);
+                }
+                return Err(error);
+            }
+        };
         let sending = following.continue_with_request();
         let wanted = request("tasks/result", json!({ "taskId": id }));
         let sent = peer.send_cancellable_request(wanted, PeerRequestOptions::no_options()).await;

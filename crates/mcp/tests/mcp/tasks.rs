@@ -246,3 +246,12 @@ async fn stopped_call_cancels_its_task() {
     // Before the server has named the task.
     check(500, 100).await;
 }
+
+#[tokio::test]
+async fn task_whose_state_is_refused_is_cancelled() {
+    let server = Server::new(vec![json!({ "code": -32000, "message": "Too busy" })], text("never"));
+    let peer = server.connect().await;
+    let answer = peer.call("required", json!({})).await;
+    assert_eq!(answer.unwrap_err(), "The task has no result: Too busy. The call may or may not have had an effect.");
+    assert!(server.has_seen("tasks/cancel").await, "{:?}", server.seen());
+}
