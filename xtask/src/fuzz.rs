@@ -204,6 +204,8 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":""}]}}"#,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#,
                 r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","execution":{"taskSupport":"required"}}]}}"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}}"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"task":{"taskId":"a","status":"working"}}}"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

@@ -132,7 +132,7 @@ impl NotificationHandler {
     /// Counts a call that is about to be sent.
     pub(crate) fn sending(&self) -> SendingCall {
         self.inner.calls.lock().sending += 1;
-        SendingCall(Some(self.clone()))
+        SendingCall { events: Some(self.clone()), continued: None }
     }
 
     /// Returns where to report a call's progress, if the next report is due.
@@ -259,15 +259,27 @@ impl Calls {
 }
 
 /// A call that is being sent.
-pub(crate) struct SendingCall(Option<NotificationHandler>);
+pub(crate) struct SendingCall {
+    /// `None` once it was sent.
+    events: Option<NotificationHandler>,
+    /// The call that goes on with what is sent.
+    continued: Option<RunningCall>,
+}
 
 impl SendingCall {
     /// Follows the call, which was sent, until the returned value is dropped: forwards its progress, and its questions
     /// to the user.
     pub(crate) fn follow(mut self, handle: &RequestHandle<RoleClient>, context: ToolContext) -> FollowedCall {
         let (id, token) = (handle.id.clone(), handle.progress_token.clone());
-        let call = RunningCall { token, context, reported: None, questions: 0, opened: HashMap::new() };
-        let events = self.0.take().unwrap_or_default();
+        let call = self.continued.take();
+        let call = call.unwrap_or_else(|| RunningCall {
+            token,
+            context,
+            reported: None,
+            questions: 0,
+            opened: HashMap::new(),
+        });
+        let events = self.events.take().unwrap_or_default();
         let mut calls = events.inner.calls.lock();
         calls.running.insert(id.clone(), call);
         calls.sending -= 1;
@@ -280,7 +292,7 @@ impl SendingCall {
 impl Drop for SendingCall {
     fn drop(&mut self) {
         // It was not sent.
-        if let Some(events) = self.0.take() {
+        if let Some(events) = self.events.take() {
             events.inner.calls.lock().sending -= 1;
             events.inner.has_begun.notify_waiters();
         }
@@ -291,6 +303,18 @@ impl Drop for SendingCall {
 pub(crate) struct FollowedCall {
     events: NotificationHandler,
     id: RequestId,
+}
+
+impl FollowedCall {
+    /// Has the call go on with another request, which is about to be sent: questions may come in its stream. The progress
+    /// of the call keeps its token.
+    pub(crate) fn continue_with_request(self) -> SendingCall {
+        let mut calls = self.events.inner.calls.lock();
+        calls.sending += 1;
+        let continued = calls.running.remove(&self.id);
+        drop(calls);
+        SendingCall { events: Some(self.events.clone()), continued }
+    }
 }
 
 impl Drop for FollowedCall {

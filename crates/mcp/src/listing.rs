@@ -11,6 +11,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use schemas::{Schema, SchemaError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::time::Duration;
 
 /// The maximum size of an unusable name that is shown, in bytes.
 const MAX_NAME_SHOWN: usize = 100;
@@ -36,6 +37,27 @@ pub(crate) struct ListedTool {
     pub(crate) title: String,
     /// Its user interface, and who can call it.
     pub(crate) ui: ToolUi,
+    /// Whether it can only be called as a task.
+    pub(crate) is_task: bool,
+}
+
+/// A tool that is called, as it was listed.
+#[derive(Clone, Debug)]
+pub(crate) struct CalledTool {
+    /// The server's name for the tool.
+    pub(crate) name: String,
+    /// The fingerprint that the user accepts by approving the call.
+    pub(crate) fingerprint: [u8; 32],
+    /// For a tool that is called as a task, how long the server should keep the task; `None` for others.
+    pub(crate) task_time: Option<Duration>,
+}
+
+impl CalledTool {
+    /// Returns whether a listed tool is still this one.
+    pub(crate) fn is(&self, listed: &ListedTool) -> bool {
+        let is_same = listed.name == self.name && listed.fingerprint == self.fingerprint;
+        is_same && listed.is_task == self.task_time.is_some()
+    }
 }
 
 /// The tools of a server.
@@ -47,12 +69,12 @@ pub(crate) struct ServerTools {
     pub(crate) left_out: Vec<OmittedTool>,
 }
 
-/// Reads the tools of a server. Those that cannot be used are also logged.
-pub(crate) async fn read_tools(server: &str, listed: Vec<Tool>) -> ServerTools {
+/// Reads the tools of a server, which may run calls as tasks. Those that cannot be used are also logged.
+pub(crate) async fn read_tools(server: &str, listed: Vec<Tool>, runs_tasks: bool) -> ServerTools {
     let (mut offered, mut left_out) = (Vec::new(), Vec::new());
     for tool in listed {
         let name = clean(&tool.name, MAX_NAME_SHOWN);
-        match read_one(tool).await {
+        match read_one(tool, runs_tasks).await {
             Ok(tool) => offered.push(tool),
             Err(reason) => {
                 tracing::warn!(server, tool = name, "left out a tool of an MCP server: {reason}");
@@ -66,14 +88,15 @@ pub(crate) async fn read_tools(server: &str, listed: Vec<Tool>) -> ServerTools {
     ServerTools { offered, left_out }
 }
 
-async fn read_one(tool: Tool) -> Result<ListedTool, String> {
+async fn read_one(tool: Tool, runs_tasks: bool) -> Result<ListedTool, String> {
     let name = tool.name.into_owned();
     if !is_name(&name) {
         return Err("its name must have 1 to 64 letters, digits, `_` or `-`".to_owned());
     }
     let support = tool.meta.as_ref().and_then(|meta| meta.get(TASK_SUPPORT)).and_then(Value::as_str);
-    if support == Some("required") {
-        return Err("it can only be called as a task, which is not supported".to_owned());
+    let is_task = support == Some("required");
+    if is_task && !runs_tasks {
+        return Err("it can only be called as a task, and its server does not say that it runs tasks".to_owned());
     }
     let text = serde_json::to_string(&*tool.input_schema).map_err(|error| error.to_string())?;
     if text.len() > MAX_SCHEMA {
@@ -99,7 +122,7 @@ async fn read_one(tool: Tool) -> Result<ListedTool, String> {
     // A read-only tool is idempotent.
     let is_idempotent = is_read_only || is_hinted(|hints| hints.idempotent_hint);
     let description = clean(&described, MAX_DESCRIPTION);
-    Ok(ListedTool { name, description, schema, fingerprint, is_idempotent, is_read_only, title, ui })
+    Ok(ListedTool { name, description, schema, fingerprint, is_idempotent, is_read_only, title, ui, is_task })
 }
 
 /// Sanitizes the texts in a schema, which the model reads like the description.
@@ -191,7 +214,6 @@ mod tests {
     use super::*;
     use serde_json::json;
     use settings::ToolSelection;
-    use std::time::Duration;
 
     fn listed(name: &str, description: &str, schema: &Value) -> Tool {
         serde_json::from_value(json!({ "name": name, "description": description, "inputSchema": schema })).unwrap()
@@ -200,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn tools_are_limited_and_sanitized() {
         let check = async |name: &str, description: &str, schema: Value, expected: &str| {
-            let read = read_one(listed(name, description, &schema)).await;
+            let read = read_one(listed(name, description, &schema), false).await;
             let seen = read.map_or_else(|problem| problem, |tool| format!("{} {}", tool.description, tool.schema));
             assert_eq!(seen, expected, "{name}");
         };
@@ -218,17 +240,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tool_that_must_be_called_as_a_task_is_left_out() {
-        let check = async |support: &str, expected: Option<&str>| {
+    async fn tool_that_must_be_called_as_a_task_is_left_out_if_its_server_runs_none() {
+        let check = async |support: &str, runs_tasks: bool, expected: Result<bool, &str>| {
             let tool = json!({ "name": "t", "inputSchema": {}, "_meta": { TASK_SUPPORT: support } });
-            let read = read_tools("s", vec![serde_json::from_value(tool).unwrap()]).await;
-            let reasons: Vec<_> = read.left_out.iter().map(|tool| tool.reason.as_str()).collect();
-            assert_eq!(reasons.first().copied(), expected, "{support}");
-            assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
+            let read = read_one(serde_json::from_value(tool).unwrap(), runs_tasks).await;
+            let seen = read.as_ref().map(|tool| tool.is_task).map_err(String::as_str);
+            assert_eq!(seen, expected, "{support} {runs_tasks}");
         };
-        check("required", Some("it can only be called as a task, which is not supported")).await;
-        check("optional", None).await;
-        check("forbidden", None).await;
+        let left_out = "it can only be called as a task, and its server does not say that it runs tasks";
+        check("required", false, Err(left_out)).await;
+        check("required", true, Ok(true)).await;
+        check("optional", true, Ok(false)).await;
+        check("forbidden", true, Ok(false)).await;
     }
 
     #[tokio::test]
@@ -243,7 +266,7 @@ mod tests {
                 idempotent_hint,
             });
             let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
-            let offered = read_one(serde_json::from_value(tool).unwrap()).await.unwrap();
+            let offered = read_one(serde_json::from_value(tool).unwrap(), false).await.unwrap();
             let spec = selected.unwrap().spec(&offered, false).unwrap();
             let seen = (spec.annotations.idempotent, spec.annotations.reads_only);
             assert_eq!(seen, (expected, reads_only), "{idempotent_hint} {annotations}");
@@ -269,7 +292,8 @@ mod tests {
                 idempotent_hint: false,
             });
             let names = ["read_one", "read_two", "write", "read-file"];
-            let listed = read_tools("s", names.iter().map(|name| listed(name, "", &json!({}))).collect()).await;
+            let tools = names.iter().map(|name| listed(name, "", &json!({}))).collect();
+            let listed = read_tools("s", tools, false).await;
             let specs = listed.offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
             assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
         };

@@ -2,12 +2,12 @@
 
 use crate::connection::{Connection, RequestError};
 use crate::content::{self, ListResources, PromptTool, READ_RESOURCE, ReadResource};
-use crate::listing::{ListedTool, ToolSelector};
+use crate::listing::{CalledTool, ListedTool, ToolSelector};
 use crate::server::McpServer;
 use crate::settings::McpSelection;
 use crate::tool::{McpTool, ResultReaders};
 use crate::users::{ConnectAccount, UserConnection};
-use contract::{RunScope, SourceTools, Tool, ToolError, ToolSource};
+use contract::{MAX_USER_WAIT, RunScope, SourceTools, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -118,8 +118,11 @@ impl ToolSource for McpSource {
             let is_for_caller = |tool: &&ListedTool| if scope.for_app { tool.ui.for_apps } else { tool.ui.for_models };
             let tools = offered.offered.iter().filter(is_for_caller).filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
-                let (name, fingerprint, readers) = (tool.name.clone(), tool.fingerprint, self.readers(scope, tool));
-                Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone(), readers }) as Arc<dyn Tool>)
+                // The longest that a call can take.
+                let task_time = tool.is_task.then(|| spec.timeout.saturating_add(MAX_USER_WAIT));
+                let called = CalledTool { name: tool.name.clone(), fingerprint: tool.fingerprint, task_time };
+                let (seat, readers) = (seat.clone(), self.readers(scope, tool));
+                Some(Arc::new(McpTool { spec, called, seat, readers }) as Arc<dyn Tool>)
             });
             let left_out = offered.left_out.clone();
             let mut sourced = SourceTools { tools: tools.collect(), left_out, ..SourceTools::default() };

@@ -1,6 +1,7 @@
 //! A tool of an MCP server.
 
 use crate::apps::ShownApp;
+use crate::listing::CalledTool;
 use crate::result;
 use crate::users::UserConnection;
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
@@ -12,10 +13,8 @@ use std::sync::Arc;
 /// A tool of a server for one agent and one turn.
 pub(crate) struct McpTool {
     pub(crate) spec: ToolSpec,
-    /// The server's name for the tool.
-    pub(crate) name: String,
-    /// The fingerprint that the user accepts by approving the call.
-    pub(crate) fingerprint: [u8; 32],
+    /// The tool of the server.
+    pub(crate) called: CalledTool,
     pub(crate) seat: Arc<UserConnection>,
     pub(crate) readers: ResultReaders,
 }
@@ -44,16 +43,16 @@ impl Tool for McpTool {
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
         async move {
             // A call runs only after the user's approval, or if it needs none.
-            self.seat.accept(&self.name, self.fingerprint);
+            self.seat.accept(&self.called.name, self.called.fingerprint);
             let Value::Object(arguments) = input else {
                 return Err(ToolError::new("The arguments must be a JSON object."));
             };
             let reports = context.reports.clone();
-            let result = self.seat.call(&self.name, self.fingerprint, arguments.clone(), context).await?;
+            let result = self.seat.call(&self.called, arguments.clone(), context).await?;
             match &self.readers {
                 ResultReaders::App => result::for_app(&result),
                 ResultReaders::ModelAndApp { server, title } => {
-                    let data = ShownApp::data(server, (&self.name, title), &self.spec, arguments, &result);
+                    let data = ShownApp::data(server, (&self.called.name, title), &self.spec, arguments, &result);
                     if let Some(data) = data {
                         reports.app(data).await;
                     }

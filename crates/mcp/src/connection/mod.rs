@@ -1,6 +1,7 @@
 //! A connection to an MCP server: opened, asked for its tools and called within time limits.
 
 mod open;
+mod tasks;
 
 pub(crate) use open::OpenFailure;
 
@@ -8,7 +9,7 @@ use crate::apps::CachedApp;
 use crate::content::PromptInfo;
 use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::FailureKind;
-use crate::listing::{self, ServerTools};
+use crate::listing::{self, CalledTool, ServerTools};
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
 use crate::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_RENEWALS, MAX_TOOLS, PROBE_TIME, RENEWAL_TIME, clean};
@@ -51,6 +52,11 @@ pub(crate) struct Connection {
 /// The key in `_meta` of a call that stays the same when the call is repeated, so that the server can tell
 /// repetitions apart.
 const IDEMPOTENCY_KEY: &str = "chatwright/idempotencyKey";
+
+/// The error of a call that was stopped.
+const STOPPED: &str = "Stopped before it finished. It may or may not have had an effect.";
+/// The error of a call whose answer is something else than its result.
+const NO_RESULT: &str = "The server's answer is not the result of a tool call.";
 
 /// Returns the options of a call.
 fn call_options(context: &ToolContext) -> PeerRequestOptions {
@@ -126,7 +132,7 @@ impl Connection {
                 FailureKind::Answered(_) | FailureKind::Lost => RequestError::Lost(message),
             }
         })?;
-        let read = Arc::new(listing::read_tools(&self.name, listed).await);
+        let read = Arc::new(listing::read_tools(&self.name, listed, self.runs_tasks()).await);
         *offered = Some(read.clone());
         Ok(read)
     }
@@ -179,11 +185,15 @@ impl Connection {
     /// does not respond to a ping afterwards.
     pub(crate) async fn call(
         &self,
-        tool: &str,
+        tool: &CalledTool,
         arguments: JsonObject,
         context: ToolContext,
         gone: impl Future<Output = ()> + Send + 'static,
     ) -> Result<CallToolResult, RequestError> {
+        if let Some(time) = tool.task_time {
+            return self.call_as_task(&tool.name, time, arguments, context, gone).await;
+        }
+        let tool = tool.name.as_str();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
         let sending = self.events.sending();
         let sent = self
@@ -197,26 +207,11 @@ impl Connection {
         let answer = tokio::select! {
             answer = handle.await_response() => match answer {
                 Ok(answer) => answer,
-                Err(error) => {
-                    if let ServiceError::McpError(refusal) = &error
-                        && let Some(error) = self.events.ask_for_pages(refusal, &context).await
-                    {
-                        return Err(RequestError::Answered(error));
-                    }
-                    return Err(self.request_error(tool, &error));
-                }
+                Err(error) => return Err(self.call_error(tool, &error, &context).await),
             },
             () = cancel.cancelled() => {
-                let probe = RunningProbe::start(self.probes.clone());
-                // A task of its own, since the call has returned by then.
-                tokio::spawn(async move {
-                    if !cancel_and_ping(&peer, request_id).await {
-                        gone.await;
-                    }
-                    drop(probe);
-                });
-                let stopped = "Stopped before it finished. It may or may not have had an effect.";
-                return Err(RequestError::Answered(ToolError::new(stopped)));
+                self.end_in_background(async move { cancel_and_ping(&peer, request_id).await }, gone);
+                return Err(RequestError::Answered(ToolError::new(STOPPED)));
             }
         };
         let answered = |text: &str| RequestError::Answered(ToolError::new(text));
@@ -225,8 +220,33 @@ impl Connection {
             ServerResult::InputRequiredResult(_) => {
                 Err(answered("The tool requested further input, which is not supported."))
             }
-            _ => Err(answered("The server's answer is not the result of a tool call.")),
+            _ => Err(answered(NO_RESULT)),
         }
+    }
+
+    /// Ends a stopped call, which has returned by then. `gone` runs if the server does not respond to `ending`.
+    fn end_in_background(
+        &self,
+        ending: impl Future<Output = bool> + Send + 'static,
+        gone: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let probe = RunningProbe::start(self.probes.clone());
+        tokio::spawn(async move {
+            if !ending.await {
+                gone.await;
+            }
+            drop(probe);
+        });
+    }
+
+    /// Returns why a call failed, after the user was asked about pages that it needs.
+    async fn call_error(&self, tool: &str, error: &ServiceError, context: &ToolContext) -> RequestError {
+        if let ServiceError::McpError(refusal) = error
+            && let Some(error) = self.events.ask_for_pages(refusal, context).await
+        {
+            return RequestError::Answered(error);
+        }
+        self.request_error(tool, error)
     }
 
     pub(crate) fn request_error(&self, tool: &str, error: &ServiceError) -> RequestError {
@@ -241,11 +261,16 @@ impl Connection {
             FailureKind::Unauthorized(challenge) => {
                 RequestError::Unauthorized(refused("it does not accept the key"), challenge)
             }
-            FailureKind::Lost => RequestError::Lost(ToolError::new(format!(
-                "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
-                self.name
-            ))),
+            FailureKind::Lost => self.lost(),
         }
+    }
+
+    /// Returns the error of a call whose outcome is unknown, because the connection was lost.
+    fn lost(&self) -> RequestError {
+        RequestError::Lost(ToolError::new(format!(
+            "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
+            self.name
+        )))
     }
 
     fn last_words(&self) -> String {
@@ -299,12 +324,12 @@ async fn cancel_and_ping(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
         let _ = peer.notify_cancelled(cancelled).await;
         peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await
     };
-    match tokio::time::timeout(PROBE_TIME, asked).await {
-        Ok(Ok(_)) => true,
-        // A server that does not support ping has responded.
-        Ok(Err(error)) => matches!(FailureKind::from_service(&error), FailureKind::Answered(_)),
-        Err(_) => false,
-    }
+    tokio::time::timeout(PROBE_TIME, asked).await.is_ok_and(|answer| has_responded(&answer))
+}
+
+/// Returns whether a server has responded to a request. One that does not support the request has, too.
+fn has_responded(answer: &Result<ServerResult, ServiceError>) -> bool {
+    answer.as_ref().err().is_none_or(|error| matches!(FailureKind::from_service(error), FailureKind::Answered(_)))
 }
 
 /// Returns the message for the user.

@@ -2,6 +2,7 @@
 
 use super::UserConnection;
 use crate::connection::{Connection, RequestError};
+use crate::listing::CalledTool;
 use capability::MAX_TOKEN_RENEWALS;
 use contract::{Bearer, ToolContext, ToolError};
 use futures::FutureExt;
@@ -14,14 +15,13 @@ impl UserConnection {
     /// that is needed, and the call goes on afterwards.
     pub(crate) async fn call(
         self: &Arc<Self>,
-        tool: &str,
-        fingerprint: [u8; 32],
+        tool: &CalledTool,
         arguments: JsonObject,
         context: ToolContext,
     ) -> Result<CallToolResult, ToolError> {
         let called = self.with_token(&context, |token| {
             let (arguments, context) = (arguments.clone(), context.clone());
-            self.call_with_repetition(token, tool, fingerprint, arguments, context).boxed()
+            self.call_with_repetition(token, tool, arguments, context).boxed()
         });
         called.await
     }
@@ -94,8 +94,7 @@ impl UserConnection {
     async fn call_with_repetition(
         self: &Arc<Self>,
         token: Option<Bearer>,
-        tool: &str,
-        fingerprint: [u8; 32],
+        tool: &CalledTool,
         arguments: JsonObject,
         context: ToolContext,
     ) -> Result<CallToolResult, RequestError> {
@@ -117,7 +116,7 @@ impl UserConnection {
         let connection = self.connect(token).await?;
         // The new connection may be to another version of the server.
         let listed = connection.tools().await?;
-        if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
+        if !listed.offered.iter().any(|offered| tool.is(offered)) {
             let changed = "The tool has changed on the server, so the call was not repeated.";
             return Err(RequestError::Answered(ToolError::new(changed)));
         }
@@ -128,7 +127,7 @@ impl UserConnection {
     async fn call_on(
         self: &Arc<Self>,
         connection: &Arc<Connection>,
-        tool: &str,
+        tool: &CalledTool,
         arguments: JsonObject,
         context: ToolContext,
     ) -> Result<CallToolResult, RequestError> {

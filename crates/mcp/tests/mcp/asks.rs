@@ -82,6 +82,25 @@ async fn answers_of_the_user_reach_the_server() {
     check(|_| UserAnswer::Declined, PAGE, page("https://example.com/", true), declined).await;
 }
 
+/// The question comes in the answer to the request for the task's result.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_may_ask_the_user() {
+    let check = async |settings: McpSettings| {
+        let chosen =
+            |_: &ToolContext| UserAnswer::Accepted(Map::from_iter([("interpretation".to_owned(), json!("current"))]));
+        let answers = answers(chosen);
+        let peer = Peer::asking(settings, Arc::new(answers.clone()));
+        let report =
+            call(&peer, "ada", "simulate-research-query", json!({ "topic": "tides", "ambiguous": true })).await;
+        assert!(report.contains("# Research Report: tides (current)"), "{report}");
+        assert_eq!(answers.asked.lock().unwrap().len(), 1);
+    };
+    check(over_stdio(false)).await;
+    let (_server, port) = listening("streamableHttp").await;
+    let transport = McpTransport::Http(address(&format!("http://127.0.0.1:{port}/mcp")));
+    check(McpSettings { transport, ..over_stdio(false) }).await;
+}
+
 #[tokio::test]
 async fn a_server_may_not_ask_if_the_config_forbids_it() {
     let answers = answers(named);

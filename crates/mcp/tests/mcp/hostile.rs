@@ -139,7 +139,7 @@ async fn result_with_too_many_values_is_an_error() {
 }
 
 #[tokio::test]
-async fn tools_that_require_tasks_are_not_offered() {
+async fn tools_that_require_tasks_are_not_offered_if_the_server_runs_none() {
     let peer = Peer::new(hostile("tasks"));
     assert_eq!(peer.names().await, ["task_forbidden", "task_optional"]);
     let left_out = peer.source.tools(&crate::peers::scope_of("ada")).await.unwrap().left_out;
@@ -147,7 +147,7 @@ async fn tools_that_require_tasks_are_not_offered() {
     assert_eq!(
         left_out,
         [
-            "task_required: it can only be called as a task, which is not supported",
+            "task_required: it can only be called as a task, and its server does not say that it runs tasks",
             "no name: its name must have 1 to 64 letters, digits, `_` or `-`",
         ]
     );

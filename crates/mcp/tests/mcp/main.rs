@@ -10,6 +10,7 @@ mod oauth;
 mod peers;
 mod reference;
 mod refused;
+mod tasks;
 
 #[path = "../support/log.rs"]
 mod log;

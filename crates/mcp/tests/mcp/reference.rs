@@ -41,8 +41,6 @@ async fn check(settings: McpSettings) {
     let peer = Peer::new(settings);
     let names = peer.names().await;
     assert!(["echo", "get-sum", "get-tiny-image"].iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
-    // Its `execution.taskSupport` is `required`.
-    assert!(!names.contains(&"simulate-research-query".to_owned()), "{names:?}");
     assert_eq!(peer.call("echo", json!({ "message": "ä\n🦀" })).await, Ok(json!("Echo: ä\n🦀")));
     assert_eq!(peer.call("get-sum", json!({ "a": 2, "b": 3 })).await, Ok(json!("The sum of 2 and 3 is 5.")));
     let image = peer.call("get-tiny-image", json!({})).await.unwrap();
@@ -50,6 +48,9 @@ async fn check(settings: McpSettings) {
     assert_eq!(kinds, ["text", "image", "text"]);
     let weather = peer.call("get-structured-content", json!({ "location": "Chicago" })).await.unwrap();
     assert!(weather["temperature"].is_number(), "{weather}");
+    // Its `execution.taskSupport` is `required`.
+    let report = peer.call("simulate-research-query", json!({ "topic": "tides" })).await.unwrap();
+    assert!(report.to_string().contains("# Research Report: tides"), "{report}");
     let refused = peer.call("get-sum", json!({ "a": "two" })).await.unwrap_err();
     assert!(refused.contains("expected number"), "{refused}");
 }

@@ -7,8 +7,14 @@
 //!   does not know the id). rmcp would drop the error, and the request would wait for its timeout.
 //! - A question to the user names the call whose answer it came with, because the protocol does not say
 //!   which call asks.
-//! - `execution.taskSupport` of a tool moves to its `_meta`, because rmcp's type has no field for
-//!   it.
+//! - `execution.taskSupport` of a tool moves to its `_meta`, and that a server runs calls as tasks to its
+//!   `experimental` capabilities, because rmcp's types have no fields for them.
+//! - A result that describes a task is wrapped: rmcp would read it as a task of a later version of the protocol, and drop
+//!   fields.
+
+mod tasks;
+
+pub(crate) use tasks::{TASK, TASK_CALLS, TASK_SUPPORT};
 
 use rmcp::model::RequestId;
 use serde::Deserialize;
@@ -18,8 +24,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tools::json_memory::is_too_large;
 
-/// The key in a tool's `_meta` for its `execution.taskSupport`.
-pub(crate) const TASK_SUPPORT: &str = "chatwright/taskSupport";
 /// The key in an error's `data` that marks an error that came without the id of its request.
 pub(crate) const UNCORRELATED: &str = "chatwright/uncorrelated";
 /// The key in a question's `_meta` for the id of the call in whose stream it came. Only this client sets it.
@@ -44,9 +48,7 @@ pub(crate) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> 
             return Cow::Owned(error_response(id_of(&text), asked, "the answer has too many values"));
         }
     }
-    if text.contains("\"taskSupport\"")
-        && let Some(changed) = keep_task_support(&text)
-    {
+    if let Some(changed) = tasks::fit(&text) {
         text = Cow::Owned(changed);
     }
     if is_question(&text)
@@ -77,6 +79,8 @@ struct MessageHead<'a> {
     method: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
 }
 
 fn id_of(text: &str) -> Option<Value> {
@@ -130,22 +134,6 @@ fn name_call(text: &str, asked: Option<&RequestId>) -> Option<String> {
         meta.insert(ANSWERED_CALL.to_owned(), serde_json::to_value(asked).ok()?);
     }
     Some(message.to_string())
-}
-
-/// Returns a list of tools with `execution.taskSupport` copied to their `_meta`; `None` for other
-/// messages.
-fn keep_task_support(text: &str) -> Option<String> {
-    let mut message: Value = serde_json::from_str(text).ok()?;
-    let mut is_changed = false;
-    for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
-        let Some(support) = tool.pointer("/execution/taskSupport").cloned() else { continue };
-        if !tool["_meta"].is_object() {
-            tool["_meta"] = json!({});
-        }
-        tool["_meta"][TASK_SUPPORT] = support;
-        is_changed = true;
-    }
-    is_changed.then(|| message.to_string())
 }
 
 /// The fields of a content block that are needed for joining.
@@ -262,19 +250,6 @@ mod tests {
         assert_eq!(fitted, question(json!({})));
         let other = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "data": ELICIT } });
         check(&other, Some(7), &other);
-    }
-
-    #[test]
-    fn task_support_of_tools_is_kept() {
-        let tool = |more: Value| {
-            let mut tool = json!({ "name": "t", "inputSchema": {} });
-            tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            tool
-        };
-        let listed = |tools: Value| json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": tools } });
-        let required = json!({ "execution": { "taskSupport": "required" } });
-        let kept = json!({ "execution": { "taskSupport": "required" }, "_meta": { TASK_SUPPORT: "required" } });
-        check(&listed(json!([tool(required), tool(json!({}))])), None, &listed(json!([tool(kept), tool(json!({}))])));
     }
 
     #[test]
