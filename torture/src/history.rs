@@ -33,7 +33,7 @@ pub(crate) enum Op {
     Imported { conversation: String },
     /// The remote addresses of the server's connections at one moment.
     Reached { addresses: Vec<SocketAddr> },
-    /// A run of a workflow was acknowledged (`started`), or seen in its last state.
+    /// A run of a workflow was acknowledged (`started`), or seen in its last state, with its error if it is not done.
     WorkflowRun { tag: String, state: String },
     /// The server was killed, or an injected fault ended it.
     Killed,

@@ -126,6 +126,7 @@ impl Testbed {
             folder: folder.path().to_owned(),
             model: provider.base.clone(),
             ledger: ledger.origin.clone(),
+            ledger_timeout: 5_000,
             database: None,
             variables: Vec::new(),
             launcher: Vec::new(),

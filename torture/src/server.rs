@@ -28,6 +28,8 @@ pub(crate) struct Setup {
     pub(crate) model: String,
     /// The origin of the ledger, which its tools call.
     pub(crate) ledger: String,
+    /// How long a tool waits for the ledger, in milliseconds.
+    pub(crate) ledger_timeout: u32,
     /// The database URL, if it is not the file in the folder.
     pub(crate) database: Option<String>,
     /// Additional environment variables.
@@ -76,7 +78,7 @@ impl Setup {
     }
 
     fn config(&self) -> Result<String> {
-        let Self { model, ledger, gated, limits, auth, agent_keys, workflows, .. } = self;
+        let Self { model, ledger, ledger_timeout, gated, limits, auth, agent_keys, workflows, .. } = self;
         let (peer, mcp) = if self.has_peer {
             (peer::connection_yaml(&self.folder)?, "    mcp: [peer]\n")
         } else {
@@ -95,7 +97,7 @@ impl Setup {
             "connections:\n\
              \x20 - {{ id: model, type: Anthropic, properties: {{ apiKey: {{ _secret: TORTURE_KEY }}, baseURL: \"{model}\" }} }}\n\
              \x20 - {{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}\n\
-             \x20 - {{ id: ledger, type: Http, properties: {{ baseURL: \"{ledger}\", allowPrivate: true, timeoutMs: 5000 }} }}\n\
+             \x20 - {{ id: ledger, type: Http, properties: {{ baseURL: \"{ledger}\", allowPrivate: true, timeoutMs: {ledger_timeout} }} }}\n\
              {peer}\
              agents:\n\
              \x20 - id: worker\n    type: ClaudeAgent\n    connectionId: model\n\
