@@ -64,7 +64,7 @@ fn mistakes_are_named_with_their_position() {
     chatwright.yaml:3:45: error: `example.com` is not the address of a website
        = help: write it like `https://example.com`
     chatwright.yaml:3:45: error: `description` is missing here
-       = help: `description`: What it does. Other agents choose by it.
+       = help: `description`: The description, by which other agents choose.
     chatwright.yaml:3:72: error: there are two skills with the id `a`
     ");
 }

@@ -88,6 +88,7 @@ async fn bodies_and_parameters_are_described() {
         "/api/hooks/",
         "/api/channels/",
         "/api/conversations/{id}/files",
+        "/api/folders/{id}/export",
         "/api/libraries/{id}/documents",
         "/api/documents/{id}/file",
         "/.well-known/agent-card.json",

@@ -1,9 +1,12 @@
 //! The first config of `docs/projects.md`, with projects, their members and their conversations.
 
 use crate::access::*;
+use auth::{AuthMethod, Credentials};
+use axum::Extension;
 use std::io::Cursor;
 use std::time::Duration;
 use store::NewUser;
+use web::RequestContext;
 use zip::ZipArchive;
 
 /// Returns the config.
@@ -191,7 +194,7 @@ async fn upload(routes: &Router, who: &Caller, path: &str, name: &str, text: &st
     routes.clone().oneshot(request).await.unwrap().status().as_u16()
 }
 
-/// Serves the config with accounts of Bob, Cid and Dan, and reads documents.
+/// Serves the config with accounts of Bob, Cid and Dan, whose requests come from a browser, and reads documents.
 async fn serve_with_users() -> Router {
     let server = open(&config()).await;
     for name in ["bob", "cid", "dan"] {
@@ -201,7 +204,15 @@ async fn serve_with_users() -> Router {
         server.store().add_user(user, false, None).await.unwrap();
     }
     server.start_background_work();
-    server.caller_routes()
+    // Pages of an account are only for people who have signed in.
+    server.caller_routes().layer(Extension(RequestContext {
+        credentials: Credentials::from_request(&Request::new(Body::empty())),
+        auth_method: AuthMethod::Primary,
+        is_https: false,
+        address: None,
+        audit_address: None,
+        has_sign_in: false,
+    }))
 }
 
 /// Waits until a library has so many documents.
