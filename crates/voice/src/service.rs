@@ -20,6 +20,9 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest answer with a text.
 const MAX_TEXT_ANSWER: usize = 1 << 20;
+/// The longest recording that a service can mean, in seconds. Longer lengths are no lengths: their price would use up every
+/// quota.
+const MAX_LENGTH: f64 = 3600.0;
 /// The largest audio of a part.
 const MAX_AUDIO: usize = 8 << 20;
 
@@ -168,15 +171,16 @@ struct TranscriptUsage {
     #[serde(default)]
     seconds: Option<f64>,
     #[serde(default)]
-    input_tokens: u64,
+    input_tokens: Option<u64>,
     #[serde(default)]
-    output_tokens: u64,
+    output_tokens: Option<u64>,
 }
 
 fn read_transcript(body: &[u8]) -> Option<Heard> {
     let TranscriptAnswer { text, duration, usage } = serde_json::from_slice(body).ok()?;
     let TranscriptUsage { seconds, input_tokens, output_tokens } = usage.unwrap_or_default();
-    let seconds = seconds.or(duration).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    let seconds = seconds.or(duration).filter(|seconds| (0.0..=MAX_LENGTH).contains(seconds));
+    let (input_tokens, output_tokens) = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
     Some(Heard { text: text.trim().to_owned(), seconds, usage })
 }
@@ -196,7 +200,9 @@ mod tests {
         check(r#"{"text":"","duration":2.5}"#, Some(("", Some(2.5), 0)));
         check(r#"{"text":"a","usage":{"type":"duration","seconds":9}}"#, Some(("a", Some(9.0), 0)));
         check(r#"{"text":"a","usage":{"type":"tokens","input_tokens":14,"output_tokens":2}}"#, Some(("a", None, 14)));
+        check(r#"{"text":"a","usage":{"input_tokens":14,"output_tokens":null}}"#, Some(("a", None, 14)));
         check(r#"{"text":"a","duration":-1}"#, Some(("a", None, 0)));
+        check(r#"{"text":"a","usage":{"seconds":1e300}}"#, Some(("a", None, 0)));
         check(r#"{"error":"no"}"#, None);
         check("Hello", None);
     }
