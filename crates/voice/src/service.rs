@@ -5,7 +5,7 @@ use crate::section::{Speech, Transcription};
 use bytes::Bytes;
 use config::ModelConnection;
 use contract::Usage;
-use egress::{Clients, EgressError, EgressRequest};
+use egress::{Clients, EgressError, EgressRequest, EgressResponse};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use secrecy::ExposeSecret;
@@ -85,7 +85,7 @@ impl SpeechService {
         let body = form(&boundary, &fields, kind, &recording);
         let content_type = format!("multipart/form-data; boundary={boundary}");
         let answer = self.post(connection, "transcriptions", (&content_type, body), MAX_TEXT_ANSWER).await?;
-        read_transcript(&answer).ok_or(ServiceFailure::Malformed)
+        read_transcript(&answer.body).ok_or(ServiceFailure::Malformed)
     }
 
     /// Reads a text aloud.
@@ -101,8 +101,11 @@ impl SpeechService {
         let Speech { model, voice, format, .. } = settings;
         let body = json!({ "model": model, "voice": voice, "input": text, "response_format": format.name() });
         let body = body.to_string().into_bytes();
-        let audio = self.post(connection, "speech", ("application/json", body), MAX_AUDIO).await?;
-        if audio.is_empty() { Err(ServiceFailure::Malformed) } else { Ok(audio.into()) }
+        let answer = self.post(connection, "speech", ("application/json", body), MAX_AUDIO).await?;
+        if answer.body.is_empty() || answer.content_type.as_deref().is_some_and(is_page) {
+            return Err(ServiceFailure::Malformed);
+        }
+        Ok(answer.body.into())
     }
 
     async fn post(
@@ -111,7 +114,7 @@ impl SpeechService {
         step: &'static str,
         (content_type, body): (&str, Vec<u8>),
         max_bytes: usize,
-    ) -> Result<Vec<u8>, ServiceFailure> {
+    ) -> Result<EgressResponse, ServiceFailure> {
         let base = connection.base_url.as_deref().unwrap_or(OPENAI);
         let mut url: Url = base.parse().map_err(|_| ServiceFailure::Settings("`baseURL` is not a URL".to_owned()))?;
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -123,8 +126,15 @@ impl SpeechService {
             EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes };
         let answer = client.send(request).await?;
         check_status(answer.status)?;
-        Ok(answer.body)
+        Ok(answer)
     }
+}
+
+/// Returns whether a media type is that of a page or an error, which a proxy may send instead of audio. Other types are not
+/// checked: services name all kinds for audio.
+fn is_page(media_type: &str) -> bool {
+    let media_type = media_type.split(';').next().unwrap_or(media_type).trim();
+    ["text/html", "application/json"].iter().any(|page| media_type.eq_ignore_ascii_case(page))
 }
 
 fn headers(connection: &ModelConnection, content_type: &str) -> Result<HeaderMap, ServiceFailure> {
@@ -216,6 +226,15 @@ mod tests {
         check(EgressError::Unreachable.into(), false);
         check(ServiceFailure::Status(503), false);
         check(ServiceFailure::Refused(400), false);
+    }
+
+    #[test]
+    fn pages_are_no_audio() {
+        let check = |media_type: &str, expected: bool| assert_eq!(is_page(media_type), expected, "{media_type}");
+        check("text/html; charset=utf-8", true);
+        check("Application/JSON", true);
+        check("audio/mpeg", false);
+        check("application/octet-stream", false);
     }
 
     #[test]
