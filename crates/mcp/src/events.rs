@@ -80,8 +80,8 @@ struct Calls {
 
 /// Which call a question belongs to.
 enum AskingCall {
-    /// This one.
-    Found(RequestId, ToolContext),
+    /// This one. Its token stays the same when it goes on with another request, unlike its id.
+    Found(ProgressToken, ToolContext),
     /// A call that is just being sent.
     Sending,
 }
@@ -151,13 +151,13 @@ impl NotificationHandler {
     /// The protocol does not say which call a request belongs to. It is known if the request came in the stream that
     /// answers a call; otherwise it is the only one that runs. If several run, nobody is asked, because the answer
     /// could go to another user's call.
-    async fn asking_call(&self, meta: &RequestMetaObject) -> Result<(RequestId, ToolContext), &'static str> {
+    async fn asking_call(&self, meta: &RequestMetaObject) -> Result<(ProgressToken, ToolContext), &'static str> {
         let named = meta.0.0.get(ANSWERED_CALL).and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
         let find = async {
             loop {
                 let begun = self.inner.has_begun.notified();
                 match self.inner.calls.lock().asking(named.as_ref())? {
-                    AskingCall::Found(id, context) => return Ok((id, context)),
+                    AskingCall::Found(token, context) => return Ok((token, context)),
                     AskingCall::Sending => {}
                 }
                 begun.await;
@@ -176,7 +176,7 @@ impl NotificationHandler {
             Ok(question) => self.asking_call(&request.meta).await.map(|call| (question, call)),
             Err(reason) => Err(reason),
         };
-        let (question, (id, context)) = match asked {
+        let (question, (token, context)) = match asked {
             Ok(asked) => asked,
             Err(reason) => {
                 tracing::info!(server = self.inner.events.server, reason, "a question of an MCP server was not asked");
@@ -195,7 +195,7 @@ impl NotificationHandler {
             tracing::info!(server, reason, "a question of an MCP server has no answer");
         }
         if let (UserAnswer::Accepted(_), Some(opened)) = (&answer, opened.filter(|id| id.len() <= MAX_OPENED_ID))
-            && let Some(call) = self.inner.calls.lock().running.get_mut(&id)
+            && let Some(call) = self.inner.calls.lock().running.values_mut().find(|call| call.token == token)
         {
             call.opened.insert(opened, waiting);
         }
@@ -246,11 +246,11 @@ impl Calls {
             }
             None => self.running.keys().next().cloned(),
         };
-        match id.and_then(|id| Some((id.clone(), self.running.get_mut(&id)?))) {
-            Some((_, call)) if call.questions >= MAX_QUESTIONS => Err("the call has asked too often"),
-            Some((id, call)) => {
+        match id.and_then(|id| self.running.get_mut(&id)) {
+            Some(call) if call.questions >= MAX_QUESTIONS => Err("the call has asked too often"),
+            Some(call) => {
                 call.questions += 1;
-                Ok(AskingCall::Found(id, call.context.clone()))
+                Ok(AskingCall::Found(call.token.clone(), call.context.clone()))
             }
             None if self.sending > 0 => Ok(AskingCall::Sending),
             None => Err(NO_CALL),

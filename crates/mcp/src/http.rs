@@ -28,11 +28,25 @@ pub(crate) struct HttpAccess {
     pub(crate) token_expiry: Option<Instant>,
 }
 
+/// Why a server cannot be asked.
+pub(crate) enum AccessError {
+    /// Its address or a header cannot be used.
+    Settings(String),
+    /// There is no access token.
+    Token(String),
+}
+
+impl From<String> for AccessError {
+    fn from(cause: String) -> Self {
+        Self::Settings(cause)
+    }
+}
+
 /// Checks the URL, and requests an access token if one is needed. `token` is that of the user.
 pub(crate) async fn prepare_access(
     settings: &HttpServerSettings,
     token: Option<&Bearer>,
-) -> Result<HttpAccess, String> {
+) -> Result<HttpAccess, AccessError> {
     let egress = Egress::new(settings.allow_private)?;
     let client = egress.client(&settings.url).map_err(|error| error.to_string())?;
     let mut headers = HeaderMap::new();
@@ -41,7 +55,7 @@ pub(crate) async fn prepare_access(
     }
     let mut ends = None;
     if let Some(credentials) = &settings.oauth {
-        let token = oauth::token(&egress, settings, credentials).await?;
+        let token = oauth::token(&egress, settings, credentials).await.map_err(AccessError::Token)?;
         headers.insert(AUTHORIZATION, header_value(&format!("Bearer {}", token.text.expose_secret()).into())?);
         ends = token.expires_at;
     }

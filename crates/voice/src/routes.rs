@@ -354,11 +354,12 @@ fn not_configured(key: &str) -> UserError {
     )
 }
 
-/// Says in seconds which recordings are too long.
+/// Says which recordings are too long: the size decides, and a recording without compression reaches it earlier.
 fn explain_size(error: UserError, settings: &Transcription) -> UserError {
     if error.code != ErrorCode::TooLarge {
         return error;
     }
-    let message = format!("The recording is too long: {} seconds at most.", settings.max_seconds);
+    let (seconds, kilobytes) = (settings.max_seconds, settings.max_bytes() >> 10);
+    let message = format!("The recording is too long: {seconds} seconds and {kilobytes} KB at most.");
     UserError { message, ..error }
 }

@@ -5,7 +5,7 @@ use crate::section::{Speech, Transcription};
 use bytes::Bytes;
 use config::ModelConnection;
 use contract::Usage;
-use egress::{Clients, EgressError, EgressRequest};
+use egress::{Clients, EgressError, EgressRequest, EgressResponse};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use secrecy::ExposeSecret;
@@ -20,6 +20,9 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest answer with a text.
 const MAX_TEXT_ANSWER: usize = 1 << 20;
+/// The longest recording that a service can mean, in seconds. Longer lengths are no lengths: their price would use up every
+/// quota.
+const MAX_LENGTH: f64 = 3600.0;
 /// The largest audio of a part.
 const MAX_AUDIO: usize = 8 << 20;
 
@@ -82,7 +85,7 @@ impl SpeechService {
         let body = form(&boundary, &fields, kind, &recording);
         let content_type = format!("multipart/form-data; boundary={boundary}");
         let answer = self.post(connection, "transcriptions", (&content_type, body), MAX_TEXT_ANSWER).await?;
-        read_transcript(&answer).ok_or(ServiceFailure::Malformed)
+        read_transcript(&answer.body).ok_or(ServiceFailure::Malformed)
     }
 
     /// Reads a text aloud.
@@ -98,8 +101,11 @@ impl SpeechService {
         let Speech { model, voice, format, .. } = settings;
         let body = json!({ "model": model, "voice": voice, "input": text, "response_format": format.name() });
         let body = body.to_string().into_bytes();
-        let audio = self.post(connection, "speech", ("application/json", body), MAX_AUDIO).await?;
-        if audio.is_empty() { Err(ServiceFailure::Malformed) } else { Ok(audio.into()) }
+        let answer = self.post(connection, "speech", ("application/json", body), MAX_AUDIO).await?;
+        if answer.body.is_empty() || answer.content_type.as_deref().is_some_and(is_page) {
+            return Err(ServiceFailure::Malformed);
+        }
+        Ok(answer.body.into())
     }
 
     async fn post(
@@ -108,7 +114,7 @@ impl SpeechService {
         step: &'static str,
         (content_type, body): (&str, Vec<u8>),
         max_bytes: usize,
-    ) -> Result<Vec<u8>, ServiceFailure> {
+    ) -> Result<EgressResponse, ServiceFailure> {
         let base = connection.base_url.as_deref().unwrap_or(OPENAI);
         let mut url: Url = base.parse().map_err(|_| ServiceFailure::Settings("`baseURL` is not a URL".to_owned()))?;
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -120,8 +126,15 @@ impl SpeechService {
             EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes };
         let answer = client.send(request).await?;
         check_status(answer.status)?;
-        Ok(answer.body)
+        Ok(answer)
     }
+}
+
+/// Returns whether a media type is that of a page or an error, which a proxy may send instead of audio. Other types are not
+/// checked: services name all kinds for audio.
+fn is_page(media_type: &str) -> bool {
+    let media_type = media_type.split(';').next().unwrap_or(media_type).trim();
+    ["text/html", "application/json"].iter().any(|page| media_type.eq_ignore_ascii_case(page))
 }
 
 fn headers(connection: &ModelConnection, content_type: &str) -> Result<HeaderMap, ServiceFailure> {
@@ -168,15 +181,16 @@ struct TranscriptUsage {
     #[serde(default)]
     seconds: Option<f64>,
     #[serde(default)]
-    input_tokens: u64,
+    input_tokens: Option<u64>,
     #[serde(default)]
-    output_tokens: u64,
+    output_tokens: Option<u64>,
 }
 
 fn read_transcript(body: &[u8]) -> Option<Heard> {
     let TranscriptAnswer { text, duration, usage } = serde_json::from_slice(body).ok()?;
     let TranscriptUsage { seconds, input_tokens, output_tokens } = usage.unwrap_or_default();
-    let seconds = seconds.or(duration).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    let seconds = seconds.or(duration).filter(|seconds| (0.0..=MAX_LENGTH).contains(seconds));
+    let (input_tokens, output_tokens) = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
     Some(Heard { text: text.trim().to_owned(), seconds, usage })
 }
@@ -196,7 +210,9 @@ mod tests {
         check(r#"{"text":"","duration":2.5}"#, Some(("", Some(2.5), 0)));
         check(r#"{"text":"a","usage":{"type":"duration","seconds":9}}"#, Some(("a", Some(9.0), 0)));
         check(r#"{"text":"a","usage":{"type":"tokens","input_tokens":14,"output_tokens":2}}"#, Some(("a", None, 14)));
+        check(r#"{"text":"a","usage":{"input_tokens":14,"output_tokens":null}}"#, Some(("a", None, 14)));
         check(r#"{"text":"a","duration":-1}"#, Some(("a", None, 0)));
+        check(r#"{"text":"a","usage":{"seconds":1e300}}"#, Some(("a", None, 0)));
         check(r#"{"error":"no"}"#, None);
         check("Hello", None);
     }
@@ -210,6 +226,15 @@ mod tests {
         check(EgressError::Unreachable.into(), false);
         check(ServiceFailure::Status(503), false);
         check(ServiceFailure::Refused(400), false);
+    }
+
+    #[test]
+    fn pages_are_no_audio() {
+        let check = |media_type: &str, expected: bool| assert_eq!(is_page(media_type), expected, "{media_type}");
+        check("text/html; charset=utf-8", true);
+        check("Application/JSON", true);
+        check("audio/mpeg", false);
+        check("application/octet-stream", false);
     }
 
     #[test]

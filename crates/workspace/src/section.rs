@@ -322,7 +322,9 @@ impl WorkspaceKey {
         let is_needed = self.shell.level() == ShellLevel::Container;
         let Some(ContainerKey { image, runtime, .. }) = &self.container else {
             if is_needed {
-                let help = Some("name one: `container: { image: docker.io/library/python:3.13-slim }`".to_owned());
+                let help = Some(
+                    "name one beside `shell`: `container: { image: docker.io/library/python:3.13-slim }`".to_owned(),
+                );
                 problems.error(&[PathStep::Key("shell")], "the level `container` needs an image", help);
             }
             return;

@@ -3,6 +3,7 @@
 use super::{Connection, RequestError};
 use crate::events::{ConnectionEvents, NotificationHandler};
 use crate::failure::{challenge, is_unreachable};
+use crate::http::AccessError;
 use crate::process::ServerProcess;
 use crate::settings::McpSettings;
 use crate::stdio::StdioTransport;
@@ -53,12 +54,20 @@ impl OpenError {
     }
 }
 
+impl From<AccessError> for OpenError {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::Settings(cause) => Self::new("it cannot be reached", cause),
+            AccessError::Token(cause) => Self::new("there is no access token for it", cause),
+        }
+    }
+}
+
 pub(super) async fn begin(
     settings: &McpSettings,
     events: ConnectionEvents,
     token: Option<&Bearer>,
 ) -> Result<Connection, OpenError> {
-    let unreachable = |error| OpenError::new("it cannot be reached", error);
     match &settings.transport {
         McpTransport::Stdio(stdio) => {
             let (program, output, input) =
@@ -70,11 +79,11 @@ pub(super) async fn begin(
             Ok(Connection { program: Some(program), ..begun })
         }
         McpTransport::Http(http) => {
-            let access = http::prepare_access(http, token).await.map_err(unreachable)?;
+            let access = http::prepare_access(http, token).await?;
             serve(events, http::streamable(&access), access.token_expiry).await
         }
         McpTransport::Sse(http) => {
-            let access = http::prepare_access(http, token).await.map_err(unreachable)?;
+            let access = http::prepare_access(http, token).await?;
             let opened = sse::open(&access).await.map_err(|failure| {
                 let challenge = challenge(&failure);
                 let public = if challenge.is_some() { NOT_ACCEPTED } else { "it cannot be reached" };

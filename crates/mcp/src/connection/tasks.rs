@@ -172,16 +172,21 @@ impl Connection {
                 return Err(RequestError::Answered(ToolError::new(STOPPED)));
             }
         };
-        match answer {
+        let failed = match answer {
             Ok(ServerResult::CallToolResult(mut result)) => {
                 if status == TaskStatus::Failed {
                     result.is_error = Some(true);
                 }
-                Ok(result)
+                return Ok(result);
             }
-            Ok(_) => Err(RequestError::Answered(ToolError::new(NO_RESULT))),
-            Err(error) => Err(self.task_error(tool, &error)),
+            Ok(_) => RequestError::Answered(ToolError::new(NO_RESULT)),
+            Err(error) => self.task_error(tool, &error),
+        };
+        // It may wait for the user for ever.
+        if status == TaskStatus::InputRequired && matches!(failed, RequestError::Answered(_)) {
+            self.end_in_background(async move { cancel_task(&peer, &id, None).await }, gone);
         }
+        Err(failed)
     }
 
     /// Asks for the state of a task until its result can be asked for, and reports the server's messages about it.

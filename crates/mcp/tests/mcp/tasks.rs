@@ -248,10 +248,18 @@ async fn stopped_call_cancels_its_task() {
 }
 
 #[tokio::test]
-async fn task_whose_state_is_refused_is_cancelled() {
-    let server = Server::new(vec![json!({ "code": -32000, "message": "Too busy" })], text("never"));
-    let peer = server.connect().await;
-    let answer = peer.call("required", json!({})).await;
-    assert_eq!(answer.unwrap_err(), "The task has no result: Too busy. The call may or may not have had an effect.");
-    assert!(server.has_seen("tasks/cancel").await, "{:?}", server.seen());
+async fn tasks_that_may_go_on_without_a_result_are_cancelled() {
+    let refusal = json!({ "code": -32000, "message": "Too busy" });
+    let check = async |state: Value| {
+        let server = Server::new(vec![state.clone()], refusal.clone());
+        let peer = server.connect().await;
+        let answer = peer.call("required", json!({})).await;
+        let expected = "The task has no result: Too busy. The call may or may not have had an effect.";
+        assert_eq!(answer.unwrap_err(), expected, "{state}");
+        assert!(server.has_seen("tasks/cancel").await, "{state}: {:?}", server.seen());
+    };
+    // The state is not told.
+    check(refusal.clone()).await;
+    // The result is not told while the task waits for the user.
+    check(ended("input_required", Value::Null)).await;
 }

@@ -268,11 +268,8 @@ fn merge_settings(
         Some(McpTransport::Http(_)) | None => TransportEntry::Http,
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
-    if matches!(kind, TransportEntry::Stdio) && properties.auth.is_some() {
-        let help = "leave out `auth`, or write the `url` of a server".to_owned();
-        let message = "a program that the server starts cannot be authorized for each user";
-        context.report.error(node.span_at(&[PathStep::Key("auth")]), message, Some(help));
-        return None;
+    if matches!(kind, TransportEntry::Stdio) {
+        refuse_http_keys(&properties, node, context)?;
     }
     let McpProperties { elicitation, resources, prompts, ref apps, .. } = properties;
     let apps = apps.as_ref().map(|apps| apps::read(apps, node, context));
@@ -295,6 +292,23 @@ fn merge_settings(
         apps: apps.unwrap_or(base.apps),
     };
     Some(McpConnection { transport, shared, features })
+}
+
+/// Refuses settings of requests for a program, which would have no effect.
+fn refuse_http_keys(properties: &McpProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<()> {
+    let (key, message) = match properties {
+        McpProperties { auth: Some(_), .. } => {
+            ("auth", "a program that the server starts cannot be authorized for each user")
+        }
+        McpProperties { oauth: Some(_), .. } => ("oauth", "a program that the server starts gets no access token"),
+        McpProperties { headers, .. } if !headers.is_empty() => {
+            ("headers", "a program that the server starts gets no headers")
+        }
+        _ => return Some(()),
+    };
+    let help = format!("leave out `{key}`, or write the `url` of a server");
+    context.report.error(node.span_at(&[PathStep::Key(key)]), message, Some(help));
+    None
 }
 
 fn stdio(

@@ -31,6 +31,18 @@ fn token_endpoint_is_known_in_one_way() {
 }
 
 #[test]
+fn programs_get_no_settings_of_requests() {
+    let check = |keys: &str, expected: &str| {
+        let read = check(&format!("connections: [{{ id: a, type: Mcp, properties: {{ command: notes, {keys} }} }}]\n"));
+        assert!(read.contains(expected), "{keys}\n{read}");
+    };
+    check("args: [b]", "accepted");
+    check("oauth: { clientId: a, clientSecret: b }", "a program that the server starts gets no access token");
+    check("headers: { X-Key: b }", "a program that the server starts gets no headers");
+    check("auth: { type: oauth }", "a program that the server starts cannot be authorized for each user");
+}
+
+#[test]
 fn clients_prove_who_they_are_in_one_way() {
     let check = |keys: &str, expected: &str| {
         let read = connection("https://x.org", keys);

@@ -171,7 +171,7 @@ async fn recording_is_written_down_for_who_may_use_the_agent() {
     check(&heard.ada, "agentId=helper&language=a%0Ab", RECORDING, "422 A language has").await;
     check(&heard.ada, "agentId=helper", b"<html>", "422 This is no recording").await;
     let long = [RECORDING, &[0; 5 * (16 << 10)]].concat();
-    check(&heard.ada, "agentId=helper", &long, "413 The recording is too long: 5 seconds at most.").await;
+    check(&heard.ada, "agentId=helper", &long, "413 The recording is too long: 5 seconds and 80 KB at most.").await;
     assert_eq!(heard.service.requests().len(), 3);
 }
 
