@@ -163,6 +163,31 @@ async fn files_of_a_project_are_for_its_members_and_end_with_it() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_counts_for_who_replaces_it_and_is_refused_from_who_leaves_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let (server, project) = open(&url).await;
+        assert_eq!(add(&server, "bob", TEXT).await, None);
+        let longer = "The pumps run at night and in the morning.";
+        server.add("p", "plan.md", longer, true).await.unwrap();
+        let bytes = i64::try_from(longer.len()).unwrap();
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 0));
+        server.settled("p").await;
+
+        let leaving = project.clone();
+        let content = futures::stream::once(async move {
+            leaving.0.lock().remove("bob");
+            Ok(Bytes::from_static(b"The pumps are green."))
+        });
+        let file = NewProjectFile { name: "green.md".to_owned(), media_type: None, content: content.boxed() };
+        let added = ProjectFiles::add(&server.knowledge, &Caller::signed_in("bob"), "p", file).await;
+        assert_eq!(added.unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (1, 1));
+        server.close().await;
+    }
+}
+
 const KILLS: KillTest = KillTest {
     variable: "KNOWLEDGE_PROJECTS_KILL_URL",
     test: "ingest::tests::projects::each_library_of_a_project_is_stored_whole_however_often_the_server_is_killed",
