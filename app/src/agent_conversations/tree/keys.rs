@@ -40,6 +40,11 @@ pub(in crate::agent_conversations) fn focus_folder(id: &str, around: Option<&str
     focus(button(id).or_else(|| button(around?)));
 }
 
+/// Focuses the choice of what the list shows.
+pub(in crate::agent_conversations) fn focus_scope() {
+    focus(document().query_selector(".cw-scope select").ok().flatten());
+}
+
 /// Focuses the row of the folder that a row is in.
 fn focus_around(row: &Element) {
     let inside = row.closest(".cw-tree-inside").ok().flatten();

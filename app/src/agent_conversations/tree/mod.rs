@@ -4,7 +4,7 @@
 mod keys;
 mod order;
 
-pub(super) use keys::focus_folder;
+pub(super) use keys::{focus_folder, focus_scope};
 pub(super) use order::in_tree_order;
 
 use super::chunk_table::ListEvents;
