@@ -164,7 +164,7 @@ async fn files_of_a_project_are_for_its_members_and_end_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_counts_for_who_replaces_it_and_is_refused_from_who_leaves_meanwhile() {
+async fn files_count_for_members_and_are_refused_from_those_who_leave_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     for url in database_files_of_each_kind(folder.path()).await {
         let (server, project) = open(&url).await;
@@ -173,6 +173,13 @@ async fn a_file_counts_for_who_replaces_it_and_is_refused_from_who_leaves_meanwh
         server.add("p", "plan.md", longer, true).await.unwrap();
         let bytes = i64::try_from(longer.len()).unwrap();
         assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 0));
+        server.settled("p").await;
+        server.knowledge.forget_user("ada").await.unwrap();
+        assert_eq!(used(&server, "ada").await, bytes, "they are the owner's already");
+        assert_eq!(add(&server, "bob", "Green").await, None);
+        assert_eq!(used(&server, "bob").await, 5);
+        server.knowledge.forget_user("bob").await.unwrap();
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes + 5, 0));
         server.settled("p").await;
 
         let leaving = project.clone();
@@ -183,7 +190,7 @@ async fn a_file_counts_for_who_replaces_it_and_is_refused_from_who_leaves_meanwh
         let file = NewProjectFile { name: "green.md".to_owned(), media_type: None, content: content.boxed() };
         let added = ProjectFiles::add(&server.knowledge, &Caller::signed_in("bob"), "p", file).await;
         assert_eq!(added.unwrap_err().code, ErrorCode::NotFound);
-        assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (1, 1));
+        assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (2, 2));
         server.close().await;
     }
 }
