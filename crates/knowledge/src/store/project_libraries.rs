@@ -4,10 +4,11 @@ use ::store::StoreError;
 use ::store::sql::{self, Db};
 use capability::Membership;
 
-/// Two members may add the first files at once.
+/// Two members may add the first files at once. The generation begins with the time: the owner may have deleted an earlier
+/// library with this id, which servers still have in memory with a smaller generation.
 const INSERT: &str = "
-    INSERT INTO knowledge_libraries (id, owner, name, of_project, created_at, updated_at)
-    VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO NOTHING";
+    INSERT INTO knowledge_libraries (id, owner, name, of_project, generation, created_at, updated_at)
+    VALUES ($1, $2, $3, 1, $4, $4, $4) ON CONFLICT (id) DO NOTHING";
 
 const DELETE: &str = "DELETE FROM knowledge_libraries WHERE id = $1 AND of_project = 1";
 

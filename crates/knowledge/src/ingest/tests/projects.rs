@@ -195,6 +195,27 @@ async fn files_count_for_members_and_are_refused_from_those_who_leave_meanwhile(
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_found_in_a_library_that_was_deleted_on_another_server_and_created_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let (server, _) = open(&url).await;
+        let found = async |query: &str| server.found(&viewer("ada"), "p", query).await.unwrap();
+        assert_eq!(add(&server, "ada", TEXT).await, None);
+        server.settled("p").await;
+        assert_eq!(found("pumps").await, ["plan.md"]);
+
+        // What this server has in memory stays, as on one that does not delete the library.
+        let write =
+            server.knowledge.store().write(|db| Box::pin(async move { store::delete_project_library(db, "p").await }));
+        write.await.unwrap();
+        assert_eq!(add(&server, "ada", "The mill is closed.").await, None);
+        server.settled("p").await;
+        assert_eq!(found("mill").await, ["plan.md"]);
+        server.close().await;
+    }
+}
+
 const KILLS: KillTest = KillTest {
     variable: "KNOWLEDGE_PROJECTS_KILL_URL",
     test: "ingest::tests::projects::each_library_of_a_project_is_stored_whole_however_often_the_server_is_killed",
