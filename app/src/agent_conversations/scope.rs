@@ -4,6 +4,7 @@ use super::chunk_table::ORGANIZING;
 use super::import::ImportButton;
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::NAME_LENGTH;
+use super::tree::focus_scope;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -61,6 +62,8 @@ pub(super) fn folder_tools(list: ConversationListState, id: String, naming: RwSi
         move |_| list.folders.with(|folders| folders.iter().find(|folder| folder.id == id).cloned())
     });
     let delete = move |_| {
+        // The button with the focus is removed.
+        focus_scope();
         list.update_folders(Some(id.clone()), None);
         list.set_filter(ListFilter::default());
     };

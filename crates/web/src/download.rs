@@ -38,7 +38,21 @@ pub fn safe_file_name(title: &str) -> String {
     let plain: String = title.chars().take(MAX_TITLE * 4).map(plain).collect();
     let words: String = plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE).collect();
     let words = words.trim_matches(['.', ' ', '-', '~']);
-    if words.is_empty() { "Conversation".to_owned() } else { words.to_owned() }
+    match words {
+        "" => "Conversation".to_owned(),
+        device if is_device(device) => format!("_{device}"),
+        words => words.to_owned(),
+    }
+}
+
+/// Returns whether Windows takes a name for that of a device, also with an extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let is_port = |kind: &str| {
+        let number = stem.strip_prefix(kind).unwrap_or_default();
+        number.chars().count() == 1 && number.chars().all(|sign| sign.is_ascii_digit() || "¹²³".contains(sign))
+    };
+    ["CON", "PRN", "AUX", "NUL"].contains(&stem.as_str()) || is_port("COM") || is_port("LPT")
 }
 
 #[cfg(test)]
@@ -56,6 +70,12 @@ mod tests {
         check("Zoë: 東京", "Zoë 東京");
         check("...", "Conversation");
         check("", "Conversation");
+        check("nul", "_nul");
+        check("Con.2026", "_Con.2026");
+        check("LPT1", "_LPT1");
+        check("COM²", "_COM²");
+        check("Console, COM10", "Console, COM10");
+        check("COM port", "COM port");
         check(&"x".repeat(500), &"x".repeat(MAX_TITLE));
     }
 

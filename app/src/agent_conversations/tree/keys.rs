@@ -10,6 +10,10 @@ const ROWS: &str = ".cw-folder-tree :is(.cw-tree-toggle, .cw-tree-link)";
 
 /// Handles a key for the row that has the focus.
 pub(super) fn press(event: &KeyboardEvent) {
+    // Such as Alt with an arrow, with which a browser goes back.
+    if event.alt_key() || event.ctrl_key() || event.meta_key() || event.shift_key() {
+        return;
+    }
     let focused = document().active_element().filter(|focused| focused.matches(ROWS).unwrap_or_default());
     let Some(focused) = focused else { return };
     let is_open = focused.get_attribute("aria-expanded").map(|open| open == "true");
@@ -34,6 +38,11 @@ pub(in crate::agent_conversations) fn focus_folder(id: &str, around: Option<&str
     let button =
         |id: &str| document().query_selector(&format!("[data-folder=\"{id}\"] .cw-tree-toggle")).ok().flatten();
     focus(button(id).or_else(|| button(around?)));
+}
+
+/// Focuses the choice of what the list shows.
+pub(in crate::agent_conversations) fn focus_scope() {
+    focus(document().query_selector(".cw-scope select").ok().flatten());
 }
 
 /// Focuses the row of the folder that a row is in.

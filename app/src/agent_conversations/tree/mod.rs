@@ -4,7 +4,7 @@
 mod keys;
 mod order;
 
-pub(super) use keys::focus_folder;
+pub(super) use keys::{focus_folder, focus_scope};
 pub(super) use order::in_tree_order;
 
 use super::chunk_table::ListEvents;
@@ -303,7 +303,13 @@ impl FolderTree {
         self.dragging.set(false);
         hide_targets();
         let list = self.list;
-        if target.is_none() || list.folder_to_move.get_untracked() != target {
+        let stays = list.folder_to_move.with_untracked(|moved| {
+            let (Some(moved), Some(target)) = (moved.as_deref(), target.as_deref()) else { return false };
+            let others = list.folders.with_untracked(|folders| in_tree_order(folders, Some(moved)));
+            others.iter().all(|(_, folder)| folder.id != target)
+        });
+        // A folder is dropped on itself, or on one that is in it.
+        if !stays {
             move_to(list, target);
         }
     }

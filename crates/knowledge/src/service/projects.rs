@@ -42,6 +42,15 @@ impl Knowledge {
         Ok(found.map(|membership| (membership.project_id.clone(), membership)).collect())
     }
 
+    /// Lets the files that a user has added to projects count as those of the owners: the user was deleted.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn forget_user(&self, user_id: &str) -> Result<(), StoreError> {
+        let user_id = user_id.to_owned();
+        self.store().write(move |db| Box::pin(async move { store::forget_user(db, &user_id).await })).await
+    }
+
     /// Returns what knows the members of projects, for a signed-in user.
     fn members_for(&self, viewer: &Viewer) -> Option<Arc<dyn ProjectMembers>> {
         let libraries = self.0.libraries.get().filter(|_| viewer.is_authenticated)?;

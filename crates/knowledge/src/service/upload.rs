@@ -7,6 +7,7 @@ use crate::{audit, ingest};
 use ::store::sql::Db;
 use ::store::{StoreError, append_audit};
 use bytes::{Bytes, BytesMut};
+use capability::ProjectMembers;
 use chat::Viewer;
 use futures::{Stream, StreamExt};
 use serde_json::{Map, Value};
@@ -35,6 +36,8 @@ pub(crate) struct UploadOptions {
     pub(crate) replace: bool,
     /// Whether it is an attached file, whose bytes count as such already.
     pub(crate) is_attached: bool,
+    /// Whether it is a file of a project: its bytes count as those of the user who adds it.
+    pub(crate) of_project: bool,
 }
 
 /// The document that a file has become, or that it was before.
@@ -71,8 +74,8 @@ impl Knowledge {
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
     {
         let library = self.library(viewer, library_id, Access::Write).await?;
-        let counted = if library.of_project { &viewer.user_id } else { &library.owner };
-        self.add(&library.id, counted, &viewer.user_id, file, options, content).await
+        let options = UploadOptions { of_project: library.of_project, ..options };
+        self.add(&library.id, &library.owner, &viewer.user_id, file, options, content).await
     }
 
     /// As [`Knowledge::upload`], without rights: also for the files of a folder.
@@ -92,7 +95,11 @@ impl Knowledge {
             let message = "Too many files are being uploaded. Try again in a moment.";
             return Err(UserError { retry_after: Some(1), ..UserError::new(ErrorCode::Unavailable, message) });
         };
-        let counted = if options.is_attached { "" } else { owner };
+        let counted = match options {
+            UploadOptions { is_attached: true, .. } => "",
+            UploadOptions { of_project: true, .. } => added_by,
+            UploadOptions { .. } => owner,
+        };
         let most = self.check_limits(library_id, counted).await?;
         let version_id = crate::new_id();
         store::insert_version(self.store(), &version_id, now_millis()).await.map_err(failed)?;
@@ -206,11 +213,16 @@ impl Knowledge {
             stamp: file.stamp,
             now: now_millis(),
         };
+        let is_guest = options.of_project && added_by != owner;
+        let members = self.0.libraries.get().filter(|_| is_guest).and_then(capability::Libraries::members);
         let (jobs, owner) = (self.jobs().clone(), owner.to_owned());
         let (id, is_new) = self
             .store()
             .write(move |db| {
                 Box::pin(async move {
+                    if let Some(members) = members {
+                        check_member(db, &*members, &new).await?;
+                    }
                     let is_upload = new.stamp.is_none();
                     let known = if is_upload {
                         match document_of_upload(db, &mut new, options.replace).await? {
@@ -251,6 +263,15 @@ impl Knowledge {
             .await
             .map_err(failed)
     }
+}
+
+/// Checks that the user who adds a file to a project may still do so: they may have left while it arrived.
+///
+/// # Errors
+/// [`StoreError::NotFound`] if they may not, or the project was deleted.
+async fn check_member(db: &mut Db, members: &dyn ProjectMembers, new: &NewDocument) -> Result<(), StoreError> {
+    let membership = members.membership(db, &new.added_by, &new.library_id).await?;
+    if membership.is_some_and(|membership| membership.may_write) { Ok(()) } else { Err(StoreError::NotFound) }
 }
 
 /// The document that an uploaded file becomes.

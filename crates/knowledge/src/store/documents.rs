@@ -100,7 +100,7 @@ const INSERT: &str = "
 const REPLACE: &str = "
     UPDATE knowledge_documents SET identity = $2, file_name = $3, media_type = $4, bytes = $5, metadata = $6,
         state = 'queued', step = NULL, progress = 0, error_code = NULL, error_message = NULL, next_id = $7, stamp = $8,
-        updated_at = $9
+        updated_at = $9, added_by = $10
     WHERE id = $1";
 
 /// Counts a change of what can be found.
@@ -216,7 +216,7 @@ pub(crate) async fn add_document(
             }
             let replace = sql::query(REPLACE).bind(&known.id).bind(&new.identity).bind(&new.file_name);
             let replace = replace.bind(&new.media_type).bind(number(new.bytes)).bind(metadata).bind(&new.version_id);
-            replace.bind(&new.stamp).bind(new.now).execute(&mut *db).await?;
+            replace.bind(&new.stamp).bind(new.now).bind(&new.added_by).execute(&mut *db).await?;
         }
     }
     let id = known.map_or(&new.id, |known| &known.id);

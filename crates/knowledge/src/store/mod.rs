@@ -24,7 +24,7 @@ pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
-pub(crate) use project_libraries::{delete_project_library, forget_member, insert_project_library};
+pub(crate) use project_libraries::{delete_project_library, forget_member, forget_user, insert_project_library};
 pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
     Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,

@@ -4,16 +4,22 @@ use ::store::StoreError;
 use ::store::sql::{self, Db};
 use capability::Membership;
 
-/// Two members may add the first files at once.
+/// Two members may add the first files at once. The generation begins with the time: the owner may have deleted an earlier
+/// library with this id, which servers still have in memory with a smaller generation.
 const INSERT: &str = "
-    INSERT INTO knowledge_libraries (id, owner, name, of_project, created_at, updated_at)
-    VALUES ($1, $2, $3, 1, $4, $4) ON CONFLICT (id) DO NOTHING";
+    INSERT INTO knowledge_libraries (id, owner, name, of_project, generation, created_at, updated_at)
+    VALUES ($1, $2, $3, 1, $4, $4, $4) ON CONFLICT (id) DO NOTHING";
 
 const DELETE: &str = "DELETE FROM knowledge_libraries WHERE id = $1 AND of_project = 1";
 
 const GIVE_TO_OWNER: &str = "
     UPDATE knowledge_documents SET added_by = (SELECT owner FROM knowledge_libraries WHERE id = $1)
     WHERE library_id = $1 AND added_by = $2";
+
+const GIVE_TO_OWNERS: &str = "
+    UPDATE knowledge_documents
+    SET added_by = (SELECT l.owner FROM knowledge_libraries l WHERE l.id = knowledge_documents.library_id)
+    WHERE added_by = $1 AND library_id IN (SELECT l.id FROM knowledge_libraries l WHERE l.of_project = 1)";
 
 /// Creates the library of a project. Returns false if there is one.
 pub(crate) async fn insert_project_library(db: &mut Db, project: &Membership, now: i64) -> Result<bool, StoreError> {
@@ -30,5 +36,11 @@ pub(crate) async fn delete_project_library(db: &mut Db, project_id: &str) -> Res
 /// Makes documents of a user in the library of a project those of its owner.
 pub(crate) async fn forget_member(db: &mut Db, project_id: &str, user_id: &str) -> Result<(), StoreError> {
     sql::query(GIVE_TO_OWNER).bind(project_id).bind(user_id).execute(db).await?;
+    Ok(())
+}
+
+/// Makes documents of a user in the libraries of projects those of the owners.
+pub(crate) async fn forget_user(db: &mut Db, user_id: &str) -> Result<(), StoreError> {
+    sql::query(GIVE_TO_OWNERS).bind(user_id).execute(db).await?;
     Ok(())
 }

@@ -74,11 +74,13 @@ async fn done(
 
 /// Adds the files of a form as they arrive. Those before a refused one are kept.
 async fn add_all(files: &dyn ProjectFiles, caller: &Caller, id: &str, form: &mut Multipart) -> Result<(), UserError> {
+    let choose = || UserError::invalid("/file", "Choose a file.");
     let mut count = 0;
     while let Some(field) = form.next_field().await.map_err(interrupted)? {
         let name = field.file_name().unwrap_or_default().to_owned();
         if field.name() != Some("file") || name.is_empty() {
-            continue;
+            // A browser sends an empty name if no file was chosen. The content is not read: no limit bounds it.
+            return Err(choose());
         }
         count += 1;
         if count > MAX_FILES {
@@ -88,7 +90,7 @@ async fn add_all(files: &dyn ProjectFiles, caller: &Caller, id: &str, form: &mut
         let content = field.map(|piece| piece.map_err(interrupted)).boxed();
         files.add(caller, id, NewProjectFile { name, media_type, content }).await?;
     }
-    if count == 0 { Err(UserError::invalid("/file", "Choose a file.")) } else { Ok(()) }
+    if count == 0 { Err(choose()) } else { Ok(()) }
 }
 
 fn interrupted(_: MultipartError) -> UserError {

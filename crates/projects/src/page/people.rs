@@ -164,7 +164,7 @@ fn add_form(project_id: &str, form: MemberForm) -> AnyView {
     view! {
         <h3>"Add a member"</h3>
         <p class="cw-account-note">
-            "Members see the name, the instructions and the members of the project. They do not see your conversations, and you do not see theirs."
+            "Members see the name, the instructions, the files and the members of the project. They do not see your conversations, and you do not see theirs."
         </p>
         {error_message(refused.map(|error| error.message))}
         <form class="cw-account-form" method="post" action=format!("{}/members", project_path(project_id))>

@@ -50,6 +50,8 @@ pub(crate) struct FolderOrder {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct FolderPlace {
     /// The id of the other folder. With `null` the folder is in no other one.
+    // An absent field is an error and not `null`, so that an empty body moves nothing.
+    #[serde(deserialize_with = "Option::deserialize")]
     parent_id: Option<String>,
 }
 

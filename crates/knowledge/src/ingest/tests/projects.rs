@@ -163,6 +163,59 @@ async fn files_of_a_project_are_for_its_members_and_end_with_it() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn files_count_for_members_and_are_refused_from_those_who_leave_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let (server, project) = open(&url).await;
+        assert_eq!(add(&server, "bob", TEXT).await, None);
+        let longer = "The pumps run at night and in the morning.";
+        server.add("p", "plan.md", longer, true).await.unwrap();
+        let bytes = i64::try_from(longer.len()).unwrap();
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 0));
+        server.settled("p").await;
+        server.knowledge.forget_user("ada").await.unwrap();
+        assert_eq!(used(&server, "ada").await, bytes, "they are the owner's already");
+        assert_eq!(add(&server, "bob", "Green").await, None);
+        assert_eq!(used(&server, "bob").await, 5);
+        server.knowledge.forget_user("bob").await.unwrap();
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes + 5, 0));
+        server.settled("p").await;
+
+        let leaving = project.clone();
+        let content = futures::stream::once(async move {
+            leaving.0.lock().remove("bob");
+            Ok(Bytes::from_static(b"The pumps are green."))
+        });
+        let file = NewProjectFile { name: "green.md".to_owned(), media_type: None, content: content.boxed() };
+        let added = ProjectFiles::add(&server.knowledge, &Caller::signed_in("bob"), "p", file).await;
+        assert_eq!(added.unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (2, 2));
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_found_in_a_library_that_was_deleted_on_another_server_and_created_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let (server, _) = open(&url).await;
+        let found = async |query: &str| server.found(&viewer("ada"), "p", query).await.unwrap();
+        assert_eq!(add(&server, "ada", TEXT).await, None);
+        server.settled("p").await;
+        assert_eq!(found("pumps").await, ["plan.md"]);
+
+        // What this server has in memory stays, as on one that does not delete the library.
+        let write =
+            server.knowledge.store().write(|db| Box::pin(async move { store::delete_project_library(db, "p").await }));
+        write.await.unwrap();
+        assert_eq!(add(&server, "ada", "The mill is closed.").await, None);
+        server.settled("p").await;
+        assert_eq!(found("mill").await, ["plan.md"]);
+        server.close().await;
+    }
+}
+
 const KILLS: KillTest = KillTest {
     variable: "KNOWLEDGE_PROJECTS_KILL_URL",
     test: "ingest::tests::projects::each_library_of_a_project_is_stored_whole_however_often_the_server_is_killed",

@@ -234,6 +234,8 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
         let place = put(format!("/api/folders/{mine}/parent"), json!({ "parentId": parent }));
         assert_eq!(call_route(&routes, &eve, place).await.0, 404, "{parent}");
     }
+    let nowhere = put(format!("/api/folders/{mine}/parent"), json!({}));
+    assert_eq!(call_route(&routes, &eve, nowhere).await.0, 422, "a body without the other folder");
 
     // What the owner may do.
     let own = |change: Value| patch("/api/conversations/c".to_owned(), change);
