@@ -101,7 +101,8 @@ test("a project has settings, conversations, members and a download", async ({ p
     expect.objectContaining({ name: "Sales", instructions: "Answer at length." }),
     expect.objectContaining({ format: "chatwright.conversation.1", title: "Hello there" }),
   ]);
-  await page.getByRole("button", { name: "Delete project" }).click();
+  await page.getByText("Delete project", { exact: true }).click();
+  await page.getByRole("button", { name: "Delete for everybody" }).click();
   await expect(page.getByRole("status")).toContainText("Deleted");
 });
 

@@ -222,29 +222,46 @@ fn end(project: &ProjectView) -> AnyView {
         let path = format!("/api/folders/{}/export", query_encoded(folder_id));
         view! { <a class="cw-button" href=path download="">"Download my conversations as ZIP"</a> }
     });
-    let (action, act, about) = match project.role {
-        Role::Owner => (
-            format!("{path}/delete"),
-            "Delete project",
-            "Deleting removes the settings, the members and the files for everybody. All conversations stay with their owners.",
-        ),
-        Role::Viewer | Role::Editor => (
-            format!("{path}/leave"),
-            "Leave project",
-            "When you leave, your conversations stay in your folder, without the instructions, libraries and files of the project.",
-        ),
+    let leave = match project.role {
+        Role::Owner => delete_form(&path),
+        Role::Viewer | Role::Editor => leave_form(&path),
     };
     view! {
         <section class="cw-account-part" aria-label="Download and leave">
             <div class="cw-memory-actions">
                 <a class="cw-button" href=export download="">"Download with my conversations"</a>
                 {archive}
-                <form method="post" action=action>
-                    <button class="cw-button cw-danger">{act}</button>
-                </form>
             </div>
-            <p class="cw-account-note">{about}</p>
+            {leave}
         </section>
+    }
+    .into_any()
+}
+
+/// Renders the form with which the owner deletes the project, behind a disclosure, because it cannot be undone.
+fn delete_form(path: &str) -> AnyView {
+    view! {
+        <details>
+            <summary>"Delete project"</summary>
+            <p class="cw-account-note">
+                "Deleting removes the settings, the members and the files for everybody, and cannot be undone. All conversations stay with their owners."
+            </p>
+            <form method="post" action=format!("{path}/delete")>
+                <button class="cw-button cw-danger">"Delete for everybody"</button>
+            </form>
+        </details>
+    }
+    .into_any()
+}
+
+fn leave_form(path: &str) -> AnyView {
+    view! {
+        <form method="post" action=format!("{path}/leave")>
+            <button class="cw-button cw-danger">"Leave project"</button>
+        </form>
+        <p class="cw-account-note">
+            "When you leave, your conversations stay in your folder, without the instructions, libraries and files of the project."
+        </p>
     }
     .into_any()
 }
