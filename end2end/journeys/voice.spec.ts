@@ -94,7 +94,7 @@ test("an answer is read aloud, paused and stopped", async ({ page, speech }) => 
   const chat = new Chat(page);
   await chat.ask("What can you do?");
   const read = async () => {
-    await page.getByRole("button", { name: "Message actions" }).last().click();
+    await chat.answers.last().getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Read aloud" }).click();
   };
   await read();
