@@ -606,7 +606,7 @@ export interface components {
             costUsd?: number;
             /**
              * Format: double
-             * @description What the caches of providers have saved, in US dollars, as far as prices are known.
+             * @description The savings by the caches of providers, in US dollars, as far as prices are known.
              */
             savedUsd?: number;
             /** @description The last model requests, oldest first. */
@@ -943,7 +943,7 @@ export interface components {
              * @description The size of the model's context window in tokens, if known.
              */
             contextSize?: number;
-            /** @description What takes this room, as `ContextParts`. Few pages read it, so it is read where it is shown. */
+            /** @description The parts of these tokens, as `ContextParts`. Few pages need them, so they are decoded where they are shown. */
             contextParts?: components["schemas"]["ContextParts"];
         };
         /** @description An agent that has a model. */
@@ -1233,7 +1233,7 @@ export interface components {
             costUsd?: number;
             /**
              * Format: double
-             * @description What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown.
+             * @description The savings by the provider's cache, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown.
              */
             savedUsd?: number;
             /**

@@ -222,7 +222,7 @@ class ConversationUsage(TypedDict):
     """The cost in US dollars, as far as prices are known; absent if no price is known."""
 
     savedUsd: NotRequired[float]
-    """What the caches of providers have saved, in US dollars, as far as prices are known."""
+    """The savings by the caches of providers, in US dollars, as far as prices are known."""
 
     requests: list[StepRecord]
     """The last model requests, oldest first."""
@@ -572,7 +572,7 @@ class MessageMetadata(TypedDict):
     """The size of the model's context window in tokens, if known."""
 
     contextParts: NotRequired[ContextParts]
-    """What takes this room, as `ContextParts`. Few pages read it, so it is read where it is shown."""
+    """The parts of these tokens, as `ContextParts`. Few pages need them, so they are decoded where they are shown."""
 
 
 class ModelAgent(TypedDict):
@@ -878,7 +878,7 @@ class StepRecord(TypedDict):
     """The cost in US dollars; absent if the price is unknown."""
 
     savedUsd: NotRequired[float]
-    """What the provider's cache has saved, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown."""
+    """The savings by the provider's cache, in US dollars: the cost without it, less the cost. Below zero if writing to the cache cost more than reading saved; absent if the price is unknown."""
 
     firstPartMs: int
     """The time from the request to the first part of the reply, in milliseconds."""
