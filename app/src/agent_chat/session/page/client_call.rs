@@ -15,7 +15,7 @@ use std::time::Duration;
 use wire::api::{Answer, Submission};
 use wire::page::{UPDATE_PAGE_STATE, apply_updates};
 use wire::question::ASK_USER;
-use wire::{ToolPart, ToolState};
+use wire::{ErrorCode, ToolPart, ToolState};
 
 /// How long other tabs leave a call to the tab that started the run.
 const OTHER_TAB_DELAY: Duration = Duration::from_secs(3);
@@ -109,23 +109,27 @@ impl Session {
                 return;
             }
             let was_sent = self.save_sent_values(&answers, &written);
-            let refused =
-                answers.is_empty() || self.submit(Submission::Answers { answers }, Some(&written)).await.is_err();
+            let sent = if answers.is_empty() {
+                None
+            } else {
+                Some(self.submit(Submission::Answers { answers }, Some(&written)).await)
+            };
             if self.is_disposed() {
                 return;
             }
-            if refused {
-                // If an earlier page of this tab sent the values as well, they are what the server
-                // has accepted.
-                if !was_sent {
-                    self.forget_sent_values();
-                }
-                self.reload().await;
-                if !self.is_disposed() {
-                    self.apply_sent_values();
-                }
-            } else {
+            if let Some(Ok(())) = sent {
                 self.inner.update_value(|inner| inner.unsent_results.clear());
+                return;
+            }
+            // Without a response, such as when the page is being closed, the server may have accepted the values. If an
+            // earlier page of this tab sent them as well, they are what it has accepted.
+            let is_lost = sent.and_then(Result::err).is_some_and(|error| error.code() == ErrorCode::Unavailable);
+            if !is_lost && !was_sent {
+                self.forget_sent_values();
+            }
+            self.reload().await;
+            if !self.is_disposed() {
+                self.apply_sent_values();
             }
         });
     }
