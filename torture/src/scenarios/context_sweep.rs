@@ -32,8 +32,9 @@ const USER: &str = "u0";
 const MAX_COMMITS: u64 = 200;
 /// How long a server may take to die after a request to it has failed.
 const DEATH: Duration = Duration::from_secs(5);
-/// How often it is looked whether the conversation was read, and the pause in between.
-const LOOKS: u32 = 300;
+/// How often it is looked whether the conversation was read, and the pause in between. On PostgreSQL, the job of the server
+/// that died is tried again half a minute after its lease has ended.
+const LOOKS: u32 = 1_200;
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long the run of a server that died may stay open: its lease of 15 s, and the polling.
 const RECOVERY: Duration = Duration::from_secs(60);

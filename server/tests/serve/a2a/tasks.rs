@@ -6,14 +6,19 @@ use crate::provider::{start_provider, start_silent_provider};
 use crate::sign_in::callers::TokenIssuer;
 use futures::StreamExt;
 use insta::assert_snapshot;
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Reads events of a stream until one fits.
+/// Sends a request and reads events of its stream until one fits.
 async fn until(request: RequestBuilder, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
+    read_until(request.send().await.unwrap(), fits).await
+}
+
+/// Reads events of a stream until one fits.
+async fn read_until(response: Response, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
     let mut events = Vec::new();
-    let (mut bytes, mut text) = (request.send().await.unwrap().bytes_stream(), String::new());
+    let (mut bytes, mut text) = (response.bytes_stream(), String::new());
     loop {
         while let Some((event, rest)) = text.split_once("\n\n") {
             if let Some(data) = event.strip_prefix("data: ") {
@@ -67,7 +72,8 @@ async fn task_goes_on_without_its_client_and_can_be_canceled() {
     let mut more = message("m2", "More");
     more["message"]["taskId"] = id.into();
     assert_eq!(result(call(&server, "SendMessage", &more)).await["code"], -32_004);
-    let subscribed = tokio::spawn(until(call(&server, "SubscribeToTask", &task), |event| {
+    let subscription = call(&server, "SubscribeToTask", &task).send().await.unwrap();
+    let subscribed = tokio::spawn(read_until(subscription, |event| {
         event["statusUpdate"]["status"]["state"] == "TASK_STATE_CANCELED"
     }));
     let canceled = result(call(&server, "CancelTask", &task)).await;

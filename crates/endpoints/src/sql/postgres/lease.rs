@@ -32,6 +32,10 @@ impl Drop for LeasedConnection {
     }
 }
 
+/// How much later the database ends a statement than we do, whose message says the limit. It matters if the connection
+/// is lost.
+const BACKSTOP: Duration = Duration::from_secs(1);
+
 impl LeasedConnection {
     /// Begins a transaction with this time limit for each statement.
     pub(super) async fn begin(&mut self, access: SqlAccess, time: Duration) -> Result<(), StatementFault> {
@@ -39,8 +43,7 @@ impl LeasedConnection {
             SqlAccess::Read => "READ ONLY",
             SqlAccess::Write => "READ WRITE",
         };
-        // Zero would mean no limit.
-        let time = time.as_millis().clamp(1, i32::MAX as u128);
+        let time = (time + BACKSTOP).as_millis().min(i32::MAX as u128);
         let begin = format!("BEGIN {access}; SET LOCAL statement_timeout = {time}");
         self.is_idle = false;
         self.connection.execute(AssertSqlSafe(begin)).await?;
