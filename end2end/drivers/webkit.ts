@@ -89,10 +89,20 @@ class WebKitTab implements Tab {
       const say = (said) => done({ ...said, problems: window.cwProblems.splice(0) });
       (async () => (${run})(...${JSON.stringify(given)}))()
         .then((value) => say({ value: JSON.stringify(value ?? null) }), (error) => say({ error: String(error) }));`;
-    const said = (await this.send("POST", "/execute/async", { script, args: [] })) as { value: string; error?: string; problems: string[] };
+    const said = (await this.#execute(script)) as { value: string; error?: string; problems: string[] };
     this.#problems.push(...said.problems);
     if (said.error !== undefined) throw new Error(said.error);
     return JSON.parse(said.value) as Awaited<R>;
+  }
+
+  /** Runs a script. If the page is left meanwhile, it runs in the next one. */
+  async #execute(script: string): Promise<unknown> {
+    try {
+      return await this.send("POST", "/execute/async", { script, args: [] });
+    } catch (error) {
+      if (!String(error).includes("before the unload event")) throw error;
+      return await this.send("POST", "/execute/async", { script, args: [] });
+    }
   }
 
   async act(frames: Frames, device: "pointer" | "key", actions: Action[]): Promise<void> {
