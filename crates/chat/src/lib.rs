@@ -21,8 +21,8 @@ mod upkeep;
 mod viewer;
 
 pub use admission::memory::{MemoryLevel, MemoryProbe, MemoryStatus, MemoryUse};
-pub use admission::quota::{QuotaUsage, quota_span};
 pub use admission::permits::{PermitError, RunPermit, RunPermits};
+pub use admission::quota::{QuotaUsage, quota_span};
 pub use agent::{AppDecision, ToolFailure};
 pub use agents::{AgentRequest, AgentSource, SelectableModel, SubmissionLimits, TitleAgent};
 pub use caller::{Caller, SiteClaims};
