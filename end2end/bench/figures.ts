@@ -9,7 +9,7 @@ interface Row {
   goal?: Goal;
 }
 
-/** What a figure should be, in its unit. */
+/** The goal of a figure, in its unit. */
 export type Goal = { atMost: number } | { atLeast: number };
 
 interface Table {

@@ -192,7 +192,7 @@ test("folders are put into folders, by dragging and with the keyboard, and downl
   await page.getByRole("link", { name: "Download this folder as ZIP" }).click();
   expect((await downloading).suggestedFilename()).toBe("Clients.zip");
 
-  // What is in a deleted folder moves to the one around it.
+  // When a folder is deleted, its contents move to the folder around it.
   await page.getByRole("button", { name: /^Delete this folder/ }).click();
   await expect(folder("Clients")).toHaveCount(0);
   await folder("May").click();

@@ -197,6 +197,6 @@ pub struct McpConnection {
     pub transport: McpTransport,
     /// Whether all users share one connection.
     pub shared: bool,
-    /// What is used of the server beside its tools.
+    /// The features of the server that are used in addition to its tools.
     pub features: McpFeatures,
 }

@@ -15,7 +15,7 @@ pub struct McpSettings {
     /// Whether all users share one connection, so that the server cannot tell them apart. Otherwise
     /// each user has their own.
     pub shared: bool,
-    /// What is used of the server beside its tools.
+    /// The features of the server that are used in addition to its tools.
     pub features: McpFeatures,
 }
 

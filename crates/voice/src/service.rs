@@ -52,7 +52,7 @@ impl ServiceFailure {
     }
 }
 
-/// What a service has heard in a recording.
+/// The transcript of a recording.
 #[derive(Debug)]
 pub(crate) struct Heard {
     pub(crate) text: String,

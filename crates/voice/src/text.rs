@@ -1,4 +1,4 @@
-//! What is read of an answer, and the parts that are read one after the other.
+//! The text of an answer that is read aloud, and its parts, which are read one after the other.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::mem;

@@ -1,4 +1,4 @@
-//! What a config says about voice, and what its author reads about mistakes.
+//! The section `voice` of a config, and the messages about mistakes in it.
 
 use config::Language;
 use insta::assert_snapshot;

@@ -56,7 +56,7 @@ impl Bubble {
     }
 }
 
-/// What a stand-in has shown.
+/// The conversation that a stand-in of a messenger shows.
 #[derive(Default)]
 pub(crate) struct Picture {
     /// The file of the page; `None` if there is none.

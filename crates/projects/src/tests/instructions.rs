@@ -221,7 +221,7 @@ async fn folders_in_a_project_have_its_instructions_and_libraries_unless_they_ha
         assert_eq!([found("c").await, found("d").await], ["May: At length. papers", "May: At length. papers"]);
         place("plain", Some("f-ada-p")).await;
         assert_eq!(found("c").await, "Sales: Briefly. papers");
-        // What a deleted folder has moves to the one around it.
+        // When a folder is deleted, its contents move to the folder around it.
         place("plain", Some("f-ada-q")).await;
         assert!(store.delete_folder("ada", "f-ada-q").await.unwrap());
         assert_eq!([found("c").await, found("d").await], ["Sales: Briefly. papers", "-"]);

@@ -125,7 +125,7 @@ async fn folders_are_in_folders_of_their_owner() {
         check("bob", "c", None, MoveFolderOutcome::Unknown, "a b:a c:b d").await;
         assert!(!store.delete_folder("bob", "b").await.unwrap());
         check("bob", "y", Some("x"), MoveFolderOutcome::Moved, "a b:a c:b d").await;
-        // What a deleted folder has moves to the one around it.
+        // When a folder is deleted, its contents move to the folder around it.
         assert!(store.delete_folder("ada", "b").await.unwrap());
         check("ada", "d", Some("c"), MoveFolderOutcome::Moved, "a c:a d:c").await;
         check("ada", "d", None, MoveFolderOutcome::Moved, "a c:a d").await;

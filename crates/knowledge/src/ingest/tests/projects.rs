@@ -136,7 +136,7 @@ async fn files_of_a_project_are_for_its_members_and_end_with_it() {
             LibraryChange { name: Some("Sales".to_owned()), readers: Some(Vec::new()), ..LibraryChange::default() };
         assert_eq!(server.knowledge.change(&viewer("ada"), "p", same).await.unwrap().name, "Sales");
 
-        // Bob leaves; his file stays, as Ada's.
+        // When Bob leaves, the file stays in the project and counts towards Ada's quota.
         project.0.lock().remove("bob");
         let knowledge = server.knowledge.clone();
         let leave = server
@@ -205,7 +205,7 @@ async fn files_are_found_in_a_library_that_was_deleted_on_another_server_and_cre
         server.settled("p").await;
         assert_eq!(found("pumps").await, ["plan.md"]);
 
-        // What this server has in memory stays, as on one that does not delete the library.
+        // Deleted in the database only, so that the index stays in memory, as it does on other servers.
         let write =
             server.knowledge.store().write(|db| Box::pin(async move { store::delete_project_library(db, "p").await }));
         write.await.unwrap();
