@@ -63,7 +63,7 @@ async fn only_pages_may_use_the_microphone() {
     check("/p", "microphone=(self)").await;
     check("/api/agents", "microphone=()").await;
     check("/admin", "microphone=()").await;
-    check("/assets/theme.js", "microphone=()").await;
+    check("/healthz", "microphone=()").await;
 }
 
 #[tokio::test]
