@@ -1,6 +1,7 @@
-//! Row L8: the load of L1 for a long time with a fault every ten seconds. In the first half, the
-//! server is killed. In the second half, in which memory is measured, providers disconnect, clients
-//! leave or do not read, and an MCP server is killed.
+//! Row L8: the load of L1 for a long time with a fault every ten seconds. In the first third, the
+//! server is killed. After it, providers disconnect, clients leave or do not read, and an MCP
+//! server is killed. Memory is measured in the second half, when the caches of the last server have
+//! been filled.
 
 use crate::client::Client;
 use crate::provider::Script;
@@ -83,7 +84,7 @@ pub(crate) async fn soak(options: &RunOptions) -> Result<Outcome> {
         let running = peer::running_processes(&testbed.setup.folder).len();
         outcome.expect(running <= 1, || format!("I9 {running} MCP servers run instead of one"));
         match random.below(4) {
-            0 | 1 if begun.elapsed() < hold / 2 => {
+            0 | 1 if begun.elapsed() < hold / 3 => {
                 server.kill(&testbed.history).await?;
                 server = testbed.setup.start(&testbed.history).await?;
                 proxy.set_servers([&server].into_iter())?;
