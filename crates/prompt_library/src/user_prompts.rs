@@ -17,6 +17,11 @@ const PAGE: usize = 100;
 /// The longest text of a prompt with values, in bytes. A variable may stand in it many times.
 const MAX_FILLED: usize = 1_000_000;
 
+/// The beginnings of unique names. Clients accept letters, digits, `_` and `-` in names.
+const OWN: &str = "own__";
+const SHARED: &str = "shared__";
+const CONFIG: &str = "config__";
+
 /// The prompts that users have.
 pub(crate) struct Library;
 
@@ -54,13 +59,14 @@ impl UserPrompts for Library {
     }
 }
 
-/// Returns the name of a prompt among all that a user sees. Names of prompts contain no full stop, so that a prompt never
-/// takes the name of one of another origin.
+/// Returns the name of a prompt among all that a user sees. The beginnings tell the origins apart; a user's own prompt
+/// whose name begins like that gets another beginning.
 fn unique_name(origin: Origin, name: &str) -> String {
     match origin {
+        Origin::Own if [OWN, SHARED, CONFIG].iter().any(|taken| name.starts_with(taken)) => format!("{OWN}{name}"),
         Origin::Own => name.to_owned(),
-        Origin::Shared => format!("shared.{name}"),
-        Origin::Config => format!("config.{name}"),
+        Origin::Shared => format!("{SHARED}{name}"),
+        Origin::Config => format!("{CONFIG}{name}"),
     }
 }
 
@@ -140,7 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_pages_follow_them() {
+    fn no_prompt_takes_the_name_of_another_one() {
+        let check = |origin: Origin, name: &str, expected: &str| assert_eq!(unique_name(origin, name), expected);
+        check(Origin::Own, "sum", "sum");
+        check(Origin::Shared, "sum", "shared__sum");
+        check(Origin::Config, "sum", "config__sum");
+        check(Origin::Own, "shared__sum", "own__shared__sum");
+        check(Origin::Own, "config__sum", "own__config__sum");
+        check(Origin::Own, "own__sum", "own__own__sum");
+        check(Origin::Own, "shared_sum", "shared_sum");
+        check(Origin::Shared, "own__sum", "shared__own__sum");
+    }
+
+    #[test]
+    fn names_are_sorted_and_pages_follow_them() {
         let all = || {
             let mut all = vec![
                 (Origin::Config, content("sum", "Sum up {{text}} in a {{tone|friendly}} tone.")),
@@ -154,7 +173,7 @@ mod tests {
         assert_eq!((first.prompts.len(), first.has_more), (PAGE, true));
         let last = page(all(), first.prompts.last().map(|prompt| prompt.name.as_str()));
         let names: Vec<_> = last.prompts.iter().map(|prompt| (prompt.name.as_str(), prompt.title.as_str())).collect();
-        assert_eq!(names, [("config.sum", "sum"), ("shared.sum", "sum"), ("sum", "sum")]);
+        assert_eq!(names, [("config__sum", "sum"), ("shared__sum", "sum"), ("sum", "sum")]);
         assert!(!last.has_more);
         assert_eq!(last.prompts[0].description, "A shared prompt.");
         assert_eq!(last.prompts[2].description, "Your prompt.");
@@ -164,7 +183,7 @@ mod tests {
         };
         assert_eq!(last.prompts[0].variables, [variable("text", &[]), variable("tone", &["friendly"])]);
         // The name after which a page begins need not exist any more.
-        assert_eq!(page(all(), Some("shared.a")).prompts.len(), 2);
+        assert_eq!(page(all(), Some("shared__a")).prompts.len(), 2);
         assert_eq!(page(all(), Some("t")), UserPromptPage { prompts: Vec::new(), has_more: false });
     }
 

@@ -68,7 +68,7 @@ async fn prompts_have_their_variables_as_arguments() {
     assert_json_snapshot!(answer(list(&server)).await["prompts"], @r#"
     [
       {
-        "name": "config.translate",
+        "name": "config__translate",
         "title": "translate",
         "description": "Translates.",
         "arguments": [
@@ -113,15 +113,15 @@ async fn prompts_have_their_variables_as_arguments() {
         assert_eq!(text(name, arguments.clone()).await, expected, "{name} {arguments}");
     };
     check("translate", json!({ "text": "{{text}}" }), "user Translate {{text}}.").await;
-    check("config.translate", json!({ "text": "Hi" }), "user To English, friendly: Hi").await;
+    check("config__translate", json!({ "text": "Hi" }), "user To English, friendly: Hi").await;
     let all = json!({ "text": "Hi", "language": "French", "tone": "" });
-    check("config.translate", all, "user To French, : Hi").await;
-    check("config.translate", json!({}), "-32602 The argument `text` is missing.").await;
+    check("config__translate", all, "user To French, : Hi").await;
+    check("config__translate", json!({}), "-32602 The argument `text` is missing.").await;
     let wrong = json!({ "text": "Hi", "language": "Latin" });
-    check("config.translate", wrong, "-32602 The argument `language` must be one of: English, French.").await;
+    check("config__translate", wrong, "-32602 The argument `language` must be one of: English, French.").await;
     check("translate", json!({ "text": "a", "to": "b" }), "-32602 This prompt has no argument `to`.").await;
     check("translate", json!({ "text": 1 }), "-32602 The arguments of a prompt must be texts.").await;
-    for unknown in ["shared.translate", "Translate", "nothing", ""] {
+    for unknown in ["shared__translate", "Translate", "nothing", ""] {
         check(unknown, json!({}), "-32602 There is no prompt with this name.").await;
     }
 }
@@ -138,17 +138,17 @@ async fn prompts_follow_the_rights_of_the_caller() {
     add(server.request(Method::POST, "/api/prompts").bearer_auth(&editor), "secret", "Of Ada.").await;
     add(server.request(Method::POST, "/api/prompts").bearer_auth(&reader), "sum", "Of Eve.").await;
     add(server.request(Method::POST, "/api/admin/prompts").bearer_auth(&admin), "sum", "Of all.").await;
-    let of_reader = ["config.translate", "shared.sum", "sum"];
+    let of_reader = ["config__translate", "shared__sum", "sum"];
     assert_eq!(names(list(&server).bearer_auth(&reader)).await, of_reader);
-    let of_editor = ["config.closing", "config.translate", "secret", "shared.sum"];
+    let of_editor = ["config__closing", "config__translate", "secret", "shared__sum"];
     assert_eq!(names(list(&server).bearer_auth(&editor)).await, of_editor);
     let got = async |name: &str, token: &str| answer(get(&server, name, &json!({})).bearer_auth(token)).await;
-    for name in ["secret", "config.closing"] {
+    for name in ["secret", "config__closing"] {
         assert_eq!(got(name, &reader).await, got("nothing", &reader).await, "{name}");
         assert!(got(name, &editor).await["messages"].is_array(), "{name}");
     }
     assert_eq!(got("sum", &reader).await["messages"][0]["content"]["text"], "Of Eve.");
-    assert_eq!(got("shared.sum", &reader).await["messages"][0]["content"]["text"], "Of all.");
+    assert_eq!(got("shared__sum", &reader).await["messages"][0]["content"]["text"], "Of all.");
     assert_eq!(got("sum", &editor).await["code"], -32_602);
 }
 
@@ -159,11 +159,11 @@ async fn keys_need_the_scope_of_prompts() {
     let without = key(&server, &["agents", "endpoints"]).await;
     assert_eq!(capabilities(&server, Some(&without)).await, json!({ "tools": {} }));
     assert_eq!(names(list(&server).bearer_auth(&without)).await, [""; 0]);
-    let refused = answer(get(&server, "config.translate", &json!({ "text": "Hi" })).bearer_auth(&without)).await;
+    let refused = answer(get(&server, "config__translate", &json!({ "text": "Hi" })).bearer_auth(&without)).await;
     assert_eq!(refused["message"], "There is no prompt with this name.");
     let with = key(&server, &["agents", "conversations"]).await;
     assert_eq!(capabilities(&server, Some(&with)).await, json!({ "prompts": {}, "tools": {} }));
-    assert_eq!(names(list(&server).bearer_auth(&with)).await, ["config.translate"]);
+    assert_eq!(names(list(&server).bearer_auth(&with)).await, ["config__translate"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
