@@ -65,7 +65,8 @@ async fn prompts_have_their_variables_as_arguments() {
     add(server.request(Method::POST, "/api/prompts"), "translate", "Translate {{text}}.").await;
     assert_eq!(capabilities(&server, None).await, json!({ "prompts": {}, "tools": {} }));
     // The owner of a local server has no role but `admin`.
-    assert_json_snapshot!(answer(list(&server)).await["prompts"], @r#"
+    let listed = answer(list(&server)).await;
+    assert_json_snapshot!(listed["prompts"], @r#"
     [
       {
         "name": "config__translate",
