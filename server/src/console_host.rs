@@ -8,7 +8,9 @@ use admin_console::{ConfigState, ConsoleHost, ConsoleState};
 use app::context::PageSource;
 use auth::Authentication;
 use axum::Extension;
-use capability::{DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus};
+use capability::{
+    DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus, UserPrompts,
+};
 use chat::Caller;
 use config::{Config, ConnectionKind, Language};
 use contract::{Model, Tool};
@@ -121,6 +123,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         self.capabilities().user_tools()
+    }
+
+    fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        self.capabilities().user_prompts()
     }
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {

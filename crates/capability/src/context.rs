@@ -1,6 +1,6 @@
 //! The context that the server gives to the routes and the background work of a capability.
 
-use crate::ToolServerStatus;
+use crate::{ToolServerStatus, UserPrompts};
 use chat::{Caller, Chat};
 use config::{Config, ConnectionKind, Language, ModelRef};
 use contract::{CallReports, Model, ModelUse, Tool};
@@ -77,6 +77,11 @@ pub trait CurrentConfig: Send + Sync {
 
     /// Returns the tools of capabilities that a signed-in user can use without an agent.
     fn user_tools(&self) -> Vec<Arc<dyn Tool>>;
+
+    /// Returns the prompts that users have; `None` on a server without a prompt library.
+    fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        None
+    }
 
     /// Runs an endpoint for a user, with that user's rights. It may be an internal one.
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>>;

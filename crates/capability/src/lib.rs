@@ -12,6 +12,7 @@ mod quotes;
 mod running;
 mod service_tokens;
 mod status;
+mod user_prompts;
 mod waiting;
 
 pub use additions::{ConfigAdditions, ConfigOverlay, StoredAdditions, Written};
@@ -31,6 +32,7 @@ pub use service_tokens::{
     UserValues, VariableProblem,
 };
 pub use status::ToolServerStatus;
+pub use user_prompts::{FilledPrompt, UserPrompt, UserPromptPage, UserPromptVariable, UserPrompts};
 pub use waiting::{FindWaiting, TellOfWaiting, Waiting, WaitingItem, WaitingKind};
 
 pub use chat::{Caller, LifecycleEvent};
@@ -218,6 +220,12 @@ pub trait Capability: Send + Sync + 'static {
     /// [scope](contract::RunScope) may reach. They change nothing.
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         Vec::new()
+    }
+
+    /// Returns the prompts that users have, if the capability keeps them. Other programs than the composer of a chat
+    /// offer them.
+    fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        None
     }
 
     /// Returns a page of its own about the user, to which the account page links: its path and its title.

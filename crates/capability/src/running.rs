@@ -1,6 +1,6 @@
 //! The capabilities of a running server.
 
-use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus};
+use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus, UserPrompts};
 use agent::RunRecorder;
 use anyhow::{anyhow, bail};
 use chat::{AgentRequest, Caller, LifecycleEvent, LifecycleObserver};
@@ -139,6 +139,11 @@ impl Capabilities {
     /// Returns the tools that signed-in users can use without an agent.
     pub fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         self.all().flat_map(Capability::user_tools).collect()
+    }
+
+    /// Returns the prompts that users have, of the first capability that keeps them.
+    pub fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        self.all().find_map(Capability::user_prompts)
     }
 
     /// Returns the pages to which the account page links: their paths and titles.

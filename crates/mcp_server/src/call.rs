@@ -24,7 +24,16 @@ pub(crate) struct Client {
 impl Client {
     /// Returns whether the credentials allow calls of endpoints.
     pub(crate) fn may_call_endpoints(&self) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&KeyScope::Endpoints))
+        self.has_scope(KeyScope::Endpoints)
+    }
+
+    /// Returns whether the credentials allow the use of the user's prompts, as in their API.
+    pub(crate) fn may_use_prompts(&self) -> bool {
+        self.has_scope(KeyScope::Conversations)
+    }
+
+    fn has_scope(&self, scope: KeyScope) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
     }
 }
 

@@ -1,16 +1,16 @@
-//! Answers the requests of the protocol: the tools of a caller, and calls of them.
+//! Answers the requests of the protocol: the tools of a caller, calls of them, and the prompts of the caller.
 
 use crate::call::{Call, Client};
 use crate::progress::Progress;
 use crate::running::RunningCalls;
 use crate::section::McpApi;
 use crate::tools::{self, Offered};
-use crate::{agents, documents, endpoints};
+use crate::{agents, documents, endpoints, prompts};
 use capability::Context;
 use chat::RoutineMeters;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -43,7 +43,11 @@ impl ServerHandler for Handler {
         let config = self.shared.context.current.config();
         let instructions = config.section::<McpApi>().and_then(|section| section.instructions.clone());
         let about = Implementation::new("chatwright", env!("CARGO_PKG_VERSION"));
-        let info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(about);
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if prompts::library(&self.shared.context, &self.client).is_some() {
+            capabilities.prompts = Some(PromptsCapability::default());
+        }
+        let info = ServerConfig::new(capabilities).with_server_info(about);
         match instructions {
             Some(text) => info.with_instructions(text.0),
             None => info,
@@ -81,5 +85,22 @@ impl ServerHandler for Handler {
             Offered::Documents(tool) => documents::call(&self.shared.meters, &self.client, &*tool, call).await,
         };
         Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        prompts::list(&self.shared.context, &self.client, cursor.as_deref()).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompts::get(&self.shared.context, &self.client, request).await?.into())
     }
 }

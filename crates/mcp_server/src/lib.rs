@@ -11,6 +11,7 @@ mod error;
 mod handler;
 mod metadata;
 mod progress;
+mod prompts;
 mod route;
 mod running;
 mod section;

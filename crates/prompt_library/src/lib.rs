@@ -11,9 +11,10 @@ mod store;
 mod template;
 #[cfg(test)]
 mod tests;
+mod user_prompts;
 mod views;
 
-use capability::{Capability, Context, Definition};
+use capability::{Capability, Context, Definition, UserPrompts};
 use config::{AuthMode, Config, SectionType};
 use section::{AgentPrompts, Prompts, offers_prompts};
 use serde_json::{Map, Value};
@@ -47,6 +48,10 @@ impl Capability for PromptLibrary {
 
     fn routes(&self, context: &Context) -> Option<ApiRouter> {
         Some(routes::routes(context.clone()))
+    }
+
+    fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        Some(Arc::new(user_prompts::Library))
     }
 
     fn account_link(&self) -> Option<(&'static str, &'static str)> {

@@ -50,6 +50,25 @@ pub(crate) async fn list(context: &Context, caller: &Caller) -> Result<PromptIte
     Ok(PromptItems { items, may_add: caller.is_authenticated, most: per_user, text_bytes })
 }
 
+/// Returns the prompts that the caller sees, with their texts.
+///
+/// # Errors
+/// 404 if there are none here.
+pub(crate) async fn whole(context: &Context, caller: &Caller) -> Result<Vec<(Origin, PromptContent)>, UserError> {
+    let settings = needed_settings(context)?;
+    let mut all = Vec::new();
+    if caller.is_authenticated {
+        let own = store::list_whole(&context.store, &caller.user_id).await.map_err(from_store_error)?;
+        all.extend(own.into_iter().map(|prompt| (Origin::Own, prompt.content)));
+    }
+    let shared = store::list_whole(&context.store, SHARED).await.map_err(from_store_error)?;
+    let seen = shared.into_iter().filter(|prompt| may_see(caller, &prompt.roles));
+    all.extend(seen.map(|prompt| (Origin::Shared, prompt.content)));
+    let of_config = settings.shared.iter().filter(|prompt| may_see(caller, &prompt.roles));
+    all.extend(of_config.map(|prompt| (Origin::Config, prompt.content())));
+    Ok(all)
+}
+
 async fn items(context: &Context, owner: &str, origin: Origin) -> Result<Vec<PromptItem>, UserError> {
     let stored = store::list(&context.store, owner).await.map_err(from_store_error)?;
     Ok(stored.into_iter().map(|prompt| PromptItem::stored(prompt, origin)).collect())

@@ -1,7 +1,9 @@
-//! The conformance suite of the Model Context Protocol. It expects tools with certain names; those that the product can
-//! have are endpoints here.
+//! The conformance suite of the Model Context Protocol. It expects tools and prompts with certain names; the tools that the
+//! product can have are endpoints here, and the prompts are those of the user.
 
 use crate::process::Server;
+use reqwest::Method;
+use serde_json::json;
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -56,6 +58,7 @@ api:
       properties: { name: { type: string }, address: { $ref: "#/$defs/address" } }
       additionalProperties: false
     routine: [{ ":return": { _payload: name } }]
+prompts: {}
 mcpApi:
   agents: [helper]
   endpoints:
@@ -69,12 +72,24 @@ mcpApi:
     - json_schema_2020_12_tool
 "##;
 
+/// Adds the prompts that the suite asks for.
+async fn add_prompts(server: &Server) {
+    let simple = "This is a simple prompt for testing.";
+    let with_arguments = "Prompt with arguments: arg1='{{arg1}}', arg2='{{arg2}}'";
+    for (name, text) in [("test_simple_prompt", simple), ("test_prompt_with_arguments", with_arguments)] {
+        let body = json!({ "name": name, "description": "For the suite.", "text": text });
+        let made = server.request(Method::POST, "/api/prompts").json(&body).send().await.unwrap();
+        assert_eq!(made.status(), 201, "{name}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn conformance_suite_passes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    add_prompts(&server).await;
     let mut command = Command::new("node");
     command.arg(here.join("../end2end/mcp/conformance.mjs")).args(["server", "--suite", "all", "--url"]);
     command.arg(format!("{}/mcp", server.origin)).arg("--expected-failures");

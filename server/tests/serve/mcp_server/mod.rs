@@ -3,6 +3,7 @@
 mod cancel;
 mod clients;
 mod conformance;
+mod prompts;
 mod protocol;
 mod rights;
 
