@@ -45,6 +45,18 @@ fn programs_get_no_settings_of_requests() {
 }
 
 #[test]
+fn a_header_does_not_compete_with_an_access_token() {
+    let check = |header: &str, expected: &str| {
+        let oauth = "oauth: { tokenUrl: 'https://id.org', clientId: a, clientSecret: b }";
+        let properties = format!("{{ url: 'https://x.org', headers: {{ {header}: c }}, {oauth} }}");
+        let read = check(&format!("connections: [{{ id: a, type: Mcp, properties: {properties} }}]\n"));
+        assert!(read.contains(expected), "{header}\n{read}");
+    };
+    check("X-Key", "accepted");
+    check("authorization", "chatwright.yaml:1:97: error: there are two values of the header `authorization`");
+}
+
+#[test]
 fn servers_with_an_address_get_no_settings_of_programs() {
     let check = |keys: &str, column: usize, expected: &str| {
         let prefix = "connections: [{ id: a, type: Mcp, properties: { url: 'https://x.org', ";
