@@ -94,8 +94,8 @@ pub async fn discover(
     account: &AccountAuth,
     challenge: &Challenge,
 ) -> Result<Discovery, OauthError> {
-    // Endpoints and issuers of the config are not discovered.
     let silent = if service.is_mcp && !account.assume_pkce { SilentServer::Refused } else { SilentServer::Accepted };
+    // Endpoints and issuers of the config are not discovered.
     let known = match &account.server {
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))
