@@ -33,10 +33,14 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
-/** Waits until the server has found the folder of the config. */
+/** Waits until the server has found the files in the folder of the config; the library itself is there from the start on. */
 async function followed(page: Page): Promise<void> {
-  const libraries = async () => ((await (await page.request.get("/api/libraries")).json()) as { items: unknown[] }).items.length;
-  await expect.poll(libraries, { timeout: 30_000 }).toBeGreaterThan(0);
+  type Counts = { queued: number; processing: number; ready: number };
+  const found = async () => {
+    const { items } = (await (await page.request.get("/api/libraries")).json()) as { items: { documents: Counts }[] };
+    return items.reduce((sum, { documents }) => sum + documents.queued + documents.processing + documents.ready, 0);
+  };
+  await expect.poll(found, { timeout: 30_000 }).toBeGreaterThan(0);
 }
 
 async function create(page: Page, name: string): Promise<void> {

@@ -37,7 +37,11 @@ impl SignInProvider {
             url: provider.issuer_url.clone(),
             allow_private: provider.allow_private,
             is_mcp: false,
-            auth: UserAuth::Account(AccountAuth { client: Some(client), scopes: Vec::new(), server: Some(server) }),
+            auth: UserAuth::Account(AccountAuth {
+                client: Some(client),
+                server: Some(server),
+                ..AccountAuth::default()
+            }),
         }
     }
 

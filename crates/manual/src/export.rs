@@ -78,6 +78,9 @@ mod tests {
             else {
                 continue;
             };
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let marked = html.contains(&format!("<a href=\"{name}\" aria-current=\"page\">"));
+            assert_eq!(marked, name != "index.html", "{name}");
             for link in html.split("href=\"").skip(1).filter_map(|rest| rest.split(['"', '#']).next()) {
                 if !link.is_empty() && !link.contains(':') && !link.starts_with('/') {
                     links += 1;

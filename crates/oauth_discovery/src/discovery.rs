@@ -8,6 +8,8 @@ use url::Url;
 
 const SERVICE: &str = "the service's metadata";
 const SERVER: &str = "the authorization server's metadata";
+const NO_PKCE: &str = "the authorization server's metadata do not say that it supports PKCE; if it does, write \
+    `assumePkce: true` in `auth` of the connection";
 /// The most scopes that are taken from metadata.
 pub(crate) const MAX_SCOPES: usize = 50;
 
@@ -74,6 +76,14 @@ pub(crate) struct ServerDocument {
     scopes_supported: Vec<String>,
 }
 
+/// Whether an authorization server is used whose metadata do not say if it supports PKCE. MCP (2025-11-25) demands that
+/// clients refuse it; some servers of identity providers, which are not made for MCP, leave it out.
+#[derive(Clone, Copy)]
+enum SilentServer {
+    Accepted,
+    Refused,
+}
+
 /// Finds the authorization server of a service. `challenge` is what the service says to a request without a token.
 ///
 /// # Errors
@@ -84,12 +94,13 @@ pub async fn discover(
     account: &AccountAuth,
     challenge: &Challenge,
 ) -> Result<Discovery, OauthError> {
+    let silent = if service.is_mcp && !account.assume_pkce { SilentServer::Refused } else { SilentServer::Accepted };
     // Endpoints and issuers of the config are not discovered.
     let known = match &account.server {
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))
         }
-        Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str()).await?),
+        Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str(), silent).await?),
         None => None,
     };
     let document = if known.is_some() && !service.is_mcp {
@@ -101,8 +112,8 @@ pub async fn discover(
     let named = document.as_ref().and_then(|document| document.authorization_servers.first().cloned());
     let server = match (known, named) {
         (Some(server), _) => server,
-        (None, Some(issuer)) => of_issuer(http, &issuer).await?,
-        (None, None) if service.is_mcp => of_origin(http, &service.url).await?,
+        (None, Some(issuer)) => of_issuer(http, &issuer, silent).await?,
+        (None, None) if service.is_mcp => of_origin(http, &service.url, silent).await?,
         (None, None) => return Err(OauthError::Invalid("the service does not name its authorization server")),
     };
     let offered = document.map(|document| document.scopes_supported).unwrap_or_default();
@@ -169,8 +180,8 @@ fn is_part_of(service: &Url, resource: &str) -> bool {
 }
 
 /// Returns an authorization server at which users agree.
-async fn of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, OauthError> {
-    read(http, document_of_issuer(http, issuer).await?)
+async fn of_issuer(http: &OauthHttp, issuer: &str, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
+    read(http, document_of_issuer(http, issuer).await?, silent)
 }
 
 /// Returns the metadata of an authorization server.
@@ -188,14 +199,14 @@ pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result
 
 /// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
 /// metadata either, its endpoints have fixed paths.
-async fn of_origin(http: &OauthHttp, service: &Url) -> Result<ServerMetadata, OauthError> {
+async fn of_origin(http: &OauthHttp, service: &Url, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
     let root = at(service, "/");
     if let Some(document) = find(http, &root).await? {
         let same = |said: &String| Url::parse(said).is_ok_and(|said| said.origin() == root.origin());
         if !document.issuer.as_ref().is_some_and(same) {
             return Err(OauthError::Invalid("the metadata are those of another authorization server"));
         }
-        return read(http, document);
+        return read(http, document, silent);
     }
     let mut server = configured(&at(service, "/authorize"), &at(service, "/token"), None);
     server.registration_endpoint = Some(at(service, "/register"));
@@ -217,10 +228,14 @@ async fn find(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, 
     Ok(None)
 }
 
-fn read(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, OauthError> {
+fn read(http: &OauthHttp, document: ServerDocument, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
     // Without PKCE a stolen code could be used.
-    if document.code_challenge_methods_supported.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
-        return Err(OauthError::Invalid("the authorization server does not support PKCE"));
+    match (&document.code_challenge_methods_supported, silent) {
+        (Some(methods), _) if !methods.iter().any(|method| method == "S256") => {
+            return Err(OauthError::Invalid("the authorization server does not support PKCE"));
+        }
+        (None, SilentServer::Refused) => return Err(OauthError::Invalid(NO_PKCE)),
+        _ => {}
     }
     let authorization_endpoint =
         document.authorization_endpoint.ok_or(OauthError::Invalid("users cannot agree at the authorization server"))?;

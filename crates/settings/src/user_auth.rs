@@ -47,6 +47,8 @@ pub struct AccountAuth {
     pub scopes: Vec<String>,
     /// The authorization server; `None` to ask the service.
     pub server: Option<AuthorizationServer>,
+    /// Whether the authorization server of an MCP server is used although its metadata do not say that it supports PKCE.
+    pub assume_pkce: bool,
 }
 
 /// An authorization server.

@@ -231,10 +231,33 @@ pub(crate) async fn stop(
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
 ) -> Result<NoContent, HttpError> {
-    state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
+    if let Err(refused) = state.composition.current.check_agent_on_page(&caller, &names.0, &names.1) {
+        check_begun_with(&state.composition.chat, &caller, &names, refused).await?;
+    }
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(NoContent)
+}
+
+/// Checks that a conversation of the caller began with this agent on this page. Otherwise an answer could not be stopped
+/// whose agent or page was removed from the config meanwhile. `refused` is the error of the other check.
+async fn check_begun_with(
+    chat: &Chat,
+    caller: &Caller,
+    names: &(String, String, String),
+    refused: UserError,
+) -> Result<(), HttpError> {
+    let (page_id, agent_id, _) = names;
+    caller.check_page(page_id)?;
+    caller.check_agent(agent_id)?;
+    if refused.code != ErrorCode::NotFound {
+        return Err(refused.into());
+    }
+    let conversation_id = resolve_conversation_id(chat, caller, names.clone()).await?;
+    match chat.conversation(caller, &conversation_id).await {
+        Ok(begun) if begun.summary.page_id == *page_id && begun.summary.agent_id == *agent_id => Ok(()),
+        _ => Err(refused.into()),
+    }
 }
 
 fn newest_message(messages: &[Value]) -> Result<UiMessage, HttpError> {

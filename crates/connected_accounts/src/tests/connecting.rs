@@ -106,12 +106,37 @@ async fn metadata_of_others_are_refused() {
     check(none(), json!({ "issuer": "https://evil.test" }), other).await;
     let plain = json!({ "code_challenge_methods_supported": ["plain"] });
     check(none(), plain, "the authorization server does not support PKCE").await;
+    let unsaid = "the authorization server's metadata do not say that it supports PKCE; if it does, write \
+                  `assumePkce: true` in `auth` of the connection";
+    check(none(), json!({ "code_challenge_methods_supported": null }), unsaid).await;
     let scheme = "a server names an address that must not be used";
     check(none(), json!({ "authorization_endpoint": "javascript:alert(1)" }), scheme).await;
     check(none(), json!({ "token_endpoint": "https://user:name@evil.test/token" }), scheme).await;
     check(json!({ "authorization_servers": ["file:///etc/passwd"] }), none(), scheme).await;
     let unregistered = "the authorization server registers no clients: the config has to name one";
     check(none(), json!({ "registration_endpoint": null }), unregistered).await;
+}
+
+#[tokio::test]
+async fn pkce_is_assumed_only_where_the_config_says_so_or_the_service_is_not_mcp() {
+    let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+    let (idp, accounts) = (Idp::start().await, accounts(&store));
+    let issuer = AuthorizationServer::Issuer(format!("{}/", idp.origin).parse().unwrap());
+    let check = async |methods: Value, is_mcp: bool, assume_pkce: bool, is_accepted: bool| {
+        idp.state.lock().metadata = json!({ "code_challenge_methods_supported": methods });
+        for server in [None, Some(issuer.clone())].into_iter().filter(|server| is_mcp || server.is_some()) {
+            let account = AccountAuth { server, assume_pkce, ..AccountAuth::default() };
+            let service = Service { is_mcp, auth: UserAuth::Account(account), ..idp.service() };
+            let begun = accounts.begin(&service, "ada", ORIGIN).await;
+            assert_eq!(begun.is_ok(), is_accepted, "{methods} {is_mcp} {assume_pkce}");
+        }
+    };
+    check(Value::Null, true, false, false).await;
+    check(Value::Null, true, true, true).await;
+    check(Value::Null, false, false, true).await;
+    check(json!(["S256"]), true, false, true).await;
+    check(json!(["plain"]), true, true, false).await;
+    check(json!([]), false, false, false).await;
 }
 
 #[tokio::test]
@@ -123,6 +148,7 @@ async fn the_config_names_the_client_and_the_authorization_server() {
         client: Some(OauthClient { id: "mine".to_owned(), secret: secret.map(Into::into) }),
         scopes: vec!["repo".to_owned()],
         server,
+        ..AccountAuth::default()
     };
     let check = async |account: AccountAuth, is_mcp: bool, proof: (&str, &str)| {
         let service = Service { is_mcp, auth: UserAuth::Account(account), ..idp.service() };

@@ -3,6 +3,7 @@
 mod access;
 mod attachments;
 mod choice;
+mod declared;
 mod edit;
 mod follow;
 mod graph;
@@ -36,7 +37,6 @@ use jobs::Jobs;
 use parking_lot::Mutex;
 use serde_json::json;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use web::times::now_millis;
@@ -178,21 +178,6 @@ impl Knowledge {
         config.as_ref().and_then(|config| config.section::<KnowledgeSettings>()).cloned().unwrap_or_default()
     }
 
-    /// Returns the libraries that the config in use declares, with the folders that they follow.
-    pub(crate) fn declared(&self) -> Vec<(crate::section::DeclaredLibrary, Option<PathBuf>)> {
-        let config = self.0.config.load();
-        let Some(config) = config.as_ref() else { return Vec::new() };
-        let base = config.folder.clone().unwrap_or_default();
-        let libraries = config.section::<Libraries>().map_or(&[][..], |libraries| &libraries.0);
-        let folder = |library: &crate::section::DeclaredLibrary| Some(base.join(&library.folder.as_ref()?.0));
-        libraries.iter().map(|library| (library.clone(), folder(library))).collect()
-    }
-
-    /// Returns whether a config is in use yet.
-    pub(crate) fn has_config(&self) -> bool {
-        self.0.config.load().is_some()
-    }
-
     /// Creates a library.
     ///
     /// # Errors
@@ -224,7 +209,7 @@ impl Knowledge {
     /// # Errors
     /// 404 if the viewer may not read it, 403 if they may read it but not do what is asked.
     pub(crate) async fn library(&self, viewer: &Viewer, id: &str, access: Access) -> Result<LibraryRow, UserError> {
-        let library = store::library(self.store(), id).await.map_err(failed)?.ok_or_else(UserError::not_found)?;
+        let library = self.row(id).await?.ok_or_else(UserError::not_found)?;
         let library = self.with_membership(viewer, library).await?;
         self.check(viewer, &library, access)?;
         Ok(library)
@@ -262,7 +247,7 @@ impl Knowledge {
             })
             .collect();
         for (declared, _) in self.declared() {
-            if let Some(library) = store::library(self.store(), &declared.id.0).await.map_err(failed)? {
+            if let Some(library) = self.row(&declared.id.0).await? {
                 all.push(library);
             }
         }

@@ -128,6 +128,33 @@ async fn running_turn_finishes_with_the_old_config() {
     assert!(text.contains("200") && text.ends_with("data: [DONE]\n\n"), "{text}");
 }
 
+#[tokio::test]
+async fn answer_of_a_removed_agent_is_stopped_by_its_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    let slow = "type: Demo, properties: { delayMs: 50 }";
+    write(&file, &config("instructions: Help.", "first").replace("type: Demo", slow));
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    let begun = wait_for_status(&server, "the initial config", |_| true).await;
+    let message = json!({ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "count to 2000" }] });
+    let turn = server.request(Method::POST, "/api/agent/first/helper?conversationId=c");
+    let turn = turn.json(&json!({ "id": "chat", "trigger": "submit-message", "messages": [message] }));
+    let stream = turn.send().await.unwrap();
+    write(&file, &config("instructions: Help.", "second").replace("helper", "other"));
+    wait_for_status(&server, "the change", |status| status["version"] != begun["version"]).await;
+    let stop = async |path: &str| {
+        let path = format!("/api/agent/{path}/stop");
+        server.request(Method::POST, &path).send().await.unwrap().status().as_u16()
+    };
+    // Only with the names with which the conversation began.
+    for wrong in ["first/helper/d", "first/other/c", "second/helper/c", "first/gone/c"] {
+        assert_eq!(stop(wrong).await, 404, "{wrong}");
+    }
+    assert_eq!(stop("first/helper/c").await, 204);
+    let text = stream.text().await.unwrap();
+    assert!(text.contains(r#""type":"abort""#) && !text.contains("1999"), "{text}");
+}
+
 /// Docker creates a folder for a mounted file that does not exist.
 #[tokio::test]
 async fn config_that_was_a_folder_for_a_while_is_read_again() {

@@ -4,10 +4,12 @@
 mod apps;
 mod http;
 mod programs;
+mod unused;
 
 use self::apps::AppsEntry;
 use self::http::http;
 use self::programs::{LOADER_VARIABLES, refuse_inline};
+use self::unused::refuse_unused;
 use crate::agent::{McpRef, SourceAnnotations};
 use crate::connection::{Connection, ConnectionKind, McpConnection};
 use crate::section::confirm::ConfirmEntry;
@@ -268,9 +270,7 @@ fn merge_settings(
         Some(McpTransport::Http(_)) | None => TransportEntry::Http,
     });
     let shared = properties.shared.unwrap_or_else(|| base.is_some_and(|base| base.shared));
-    if matches!(kind, TransportEntry::Stdio) {
-        refuse_http_keys(&properties, node, context)?;
-    }
+    refuse_unused(&properties, (kind, base.is_some()), node, context)?;
     let McpProperties { elicitation, resources, prompts, ref apps, .. } = properties;
     let apps = apps.as_ref().map(|apps| apps::read(apps, node, context));
     if shared && properties.auth.is_some() {
@@ -292,23 +292,6 @@ fn merge_settings(
         apps: apps.unwrap_or(base.apps),
     };
     Some(McpConnection { transport, shared, features })
-}
-
-/// Refuses settings of requests for a program, which would have no effect.
-fn refuse_http_keys(properties: &McpProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<()> {
-    let (key, message) = match properties {
-        McpProperties { auth: Some(_), .. } => {
-            ("auth", "a program that the server starts cannot be authorized for each user")
-        }
-        McpProperties { oauth: Some(_), .. } => ("oauth", "a program that the server starts gets no access token"),
-        McpProperties { headers, .. } if !headers.is_empty() => {
-            ("headers", "a program that the server starts gets no headers")
-        }
-        _ => return Some(()),
-    };
-    let help = format!("leave out `{key}`, or write the `url` of a server");
-    context.report.error(node.span_at(&[PathStep::Key(key)]), message, Some(help));
-    None
 }
 
 fn stdio(

@@ -37,6 +37,9 @@ pub(crate) enum UserAuthEntry {
         #[serde(default)]
         #[schemars(length(max = 50))]
         scopes: Vec<Text>,
+        /// For an MCP server: uses its authorization server also if the metadata do not say that it supports PKCE
+        /// (`code_challenge_methods_supported`). Default: `false`, as MCP demands it.
+        assume_pkce: Option<bool>,
     },
     /// With a token for which the token of the user's sign-in is exchanged (RFC 8693), in the auth modes `jwt` and `proxy`,
     /// and for users who sign in with a company account.
@@ -102,6 +105,7 @@ impl Reader<'_, '_, '_, '_> {
                 client_id,
                 client_secret,
                 scopes,
+                assume_pkce,
             } => {
                 let issuer = self.url("issuer", issuer)?;
                 let authorization = self.url("authorizationUrl", authorization_url)?;
@@ -109,15 +113,27 @@ impl Reader<'_, '_, '_, '_> {
                 let revocation = self.url("revocationUrl", revocation_url)?;
                 let server = self.server(issuer, (authorization, token, revocation))?;
                 let client = self.client(client_id, client_secret)?;
-                let is_registered = !matches!(server, Some(AuthorizationServer::Endpoints { .. }));
-                if client.is_none() && !is_registered {
+                let has_metadata = !matches!(server, Some(AuthorizationServer::Endpoints { .. }));
+                if assume_pkce.is_some() && !(has_metadata && self.target.is_mcp) {
+                    return self.error(
+                        Some("assumePkce"),
+                        "this has no effect: it is about the metadata of an MCP server's authorization server",
+                        "leave it out",
+                    );
+                }
+                if client.is_none() && !has_metadata {
                     return self.error(
                         None,
                         "an authorization server without metadata registers no clients",
                         "add `clientId`",
                     );
                 }
-                Ok(UserAuth::Account(AccountAuth { client, scopes: texts(scopes), server }))
+                Ok(UserAuth::Account(AccountAuth {
+                    client,
+                    scopes: texts(scopes),
+                    server,
+                    assume_pkce: assume_pkce.unwrap_or(false),
+                }))
             }
             UserAuthEntry::TokenExchange { token_url, client_id, client_secret, audience, scopes, provider } => {
                 let token_url = self.url("tokenUrl", Some(token_url))?.ok_or(Reported)?;

@@ -40,6 +40,53 @@ fn programs_get_no_settings_of_requests() {
     check("oauth: { clientId: a, clientSecret: b }", "a program that the server starts gets no access token");
     check("headers: { X-Key: b }", "a program that the server starts gets no headers");
     check("auth: { type: oauth }", "a program that the server starts cannot be authorized for each user");
+    check("transport: stdio, url: 'https://x.org'", "a program that the server starts has no address");
+    check("allowPrivate: true", "a program that the server starts is not reached over a network");
+}
+
+#[test]
+fn a_header_does_not_compete_with_an_access_token() {
+    let check = |header: &str, expected: &str| {
+        let oauth = "oauth: { tokenUrl: 'https://id.org', clientId: a, clientSecret: b }";
+        let properties = format!("{{ url: 'https://x.org', headers: {{ {header}: c }}, {oauth} }}");
+        let read = check(&format!("connections: [{{ id: a, type: Mcp, properties: {properties} }}]\n"));
+        assert!(read.contains(expected), "{header}\n{read}");
+    };
+    check("X-Key", "accepted");
+    check("authorization", "chatwright.yaml:1:97: error: there are two values of the header `authorization`");
+}
+
+#[test]
+fn servers_with_an_address_get_no_settings_of_programs() {
+    let check = |keys: &str, column: usize, expected: &str| {
+        let prefix = "connections: [{ id: a, type: Mcp, properties: { url: 'https://x.org', ";
+        let read = check(&format!("{prefix}{keys} }} }}]\n"));
+        let expected = format!(
+            "chatwright.yaml:1:{}: error: this MCP server is reached at its address, so {expected}",
+            prefix.len() + column
+        );
+        assert!(read.contains(&expected), "{keys}\n{read}");
+    };
+    check("command: notes", 10, "no program is started");
+    check("transport: sse, command: notes", 26, "no program is started");
+    check("args: [b]", 7, "no program gets arguments");
+    check("env: { A: b }", 6, "no program gets environment variables");
+    let agent = |entry: &str| {
+        crate::check(&format!(
+            "connections:
+  - {{ id: demo, type: Demo }}
+  - {{ id: tracker, type: Mcp, properties: {{ url: 'https://x.org' }} }}
+  - {{ id: notes, type: Mcp, properties: {{ command: notes }} }}
+agents:
+  - {{ id: a, type: Agent, connectionId: demo, properties: {{ model: m }}, mcp: [{{ {entry} }}] }}
+"
+        ))
+    };
+    assert!(agent("connectionId: tracker, env: { A: b }").contains("so no program gets environment variables"));
+    assert!(agent("connectionId: notes, allowPrivate: true").contains("is not reached over a network"));
+    // Settings of the other kind are those of another server.
+    assert_eq!(agent("connectionId: tracker, command: notes, env: { A: b }").trim(), "accepted");
+    assert_eq!(agent("connectionId: notes, url: 'https://x.org', allowPrivate: true").trim(), "accepted");
 }
 
 #[test]

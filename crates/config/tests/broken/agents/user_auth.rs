@@ -40,6 +40,11 @@ fn accounts_of_users_need_a_key_and_an_authorization_server() {
     check(&mcp(&oauth(", issuer: 'http://id.org'")), "this address must start with `https://`");
     check(&mcp(&oauth(", issuer: 'https://me:secret@id.org'")), "this address must have a host and no user name");
     let endpoints = "authorizationUrl: 'https://id.org/a', tokenUrl: 'https://id.org/t'";
+    check(&mcp(&oauth(&format!(", {endpoints}, clientId: a, assumePkce: true"))), "this has no effect: it is about");
+    check(
+        &remote("auth: { type: oauth, issuer: 'https://id.org', assumePkce: true }"),
+        "this has no effect: it is about",
+    );
     check(&mcp(&oauth(&format!(", {endpoints}"))), "an authorization server without metadata registers no clients");
     check(&remote("auth: { type: oauth }"), "nothing says where users agree");
     check(&remote("auth: { type: oauth, issuer: 'https://id.org' }"), "there is no key to encrypt with");

@@ -259,6 +259,45 @@ async fn documents_of_the_config_follow_it() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn libraries_of_the_config_are_there_before_their_documents_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let ada = viewer("ada");
+        let use_config = |config: &str| {
+            let (config, _) = capability::language(&[crate::DEFINITION]).read_text(config).unwrap();
+            server.knowledge.use_config(&std::sync::Arc::new(config));
+        };
+        let listed = async || {
+            let all = server.knowledge.libraries(&ada).await.unwrap();
+            all.into_iter().map(|library| (library.id, library.name)).collect::<Vec<_>>()
+        };
+        let documents = "documents: [{ name: pumps.md, text: Pumps run at night. }]";
+        use_config(&format!(
+            "libraries: [{{ id: manual, title: The manual, {documents} }}, {{ id: rules, {documents} }}]\n"
+        ));
+        let opened = server.knowledge.library(&ada, "rules", Access::Read).await.unwrap();
+        assert_eq!((opened.id.as_str(), opened.owner.as_str()), ("rules", ""));
+        let pairs = [("manual", "The manual"), ("rules", "rules")].map(|(id, name)| (id.to_owned(), name.to_owned()));
+        assert_eq!(listed().await, pairs);
+        let unknown = server.knowledge.library(&ada, "other", Access::Read).await;
+        assert_eq!(unknown.unwrap_err().code, ErrorCode::NotFound);
+        ingest::follow(&server.knowledge).await.unwrap();
+        server.settled("manual").await;
+        assert_eq!(server.found(&ada, "manual", "pumps").await.unwrap(), ["pumps.md"]);
+        assert_eq!(listed().await, pairs);
+        // One that is removed from the config is gone at once, and is not made again.
+        use_config(&format!("libraries: [{{ id: rules, {documents} }}]\n"));
+        let removed = server.knowledge.library(&ada, "manual", Access::Read).await;
+        assert_eq!(removed.unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(listed().await, pairs[1..]);
+        ingest::follow(&server.knowledge).await.unwrap();
+        assert_eq!(server.rows("knowledge_libraries").await, 1);
+        server.close().await;
+    }
+}
+
 /// Text that takes a while to be stored.
 fn long_text() -> String {
     (0..20_000).map(|line| format!("Line {line} about pumps.\n\n")).collect()

@@ -59,13 +59,15 @@ pub(super) fn http(
         }
         None => known.and_then(|known| known.user_auth.clone()),
     };
-    Some(HttpServerSettings {
-        allow_private,
-        url,
-        headers: merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
-        oauth,
-        user_auth,
-    })
+    let headers = merge_pairs(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own);
+    let fixed = headers.iter().find(|(header, _)| header.eq_ignore_ascii_case("authorization"));
+    if let Some((header, _)) = fixed.filter(|_| oauth.is_some() || user_auth.is_some()) {
+        let at = node.span_at(&[PathStep::Key("headers"), PathStep::Key(header)]);
+        let help = "leave out this header, or `oauth` and `auth`".to_owned();
+        context.report.error(at, "there are two values of the header `authorization`", Some(help));
+        return None;
+    }
+    Some(HttpServerSettings { allow_private, url, headers, oauth, user_auth })
 }
 
 fn oauth(
