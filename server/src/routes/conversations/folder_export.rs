@@ -58,9 +58,9 @@ fn with_paths(folders: Vec<Folder>) -> Vec<(String, String)> {
 
 /// The packed bytes that were not sent yet.
 #[derive(Clone, Default)]
-struct Packed(Arc<Mutex<Vec<u8>>>);
+struct UnsentBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Packed {
+impl Write for UnsentBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -71,13 +71,13 @@ impl Write for Packed {
     }
 }
 
-impl Packed {
+impl UnsentBytes {
     fn take(&self) -> Bytes {
         std::mem::take(&mut *self.0.lock()).into()
     }
 }
 
-type Writer = ZipWriter<StreamWriter<Packed>>;
+type Writer = ZipWriter<StreamWriter<UnsentBytes>>;
 
 /// A conversation as files.
 struct ExportedFiles {
@@ -93,8 +93,8 @@ fn archive(
     folders: Vec<(String, String)>,
 ) -> impl Stream<Item = Result<Bytes, io::Error>> + Send {
     async_stream::try_stream! {
-        let packed = Packed::default();
-        let mut writer: Writer = ZipWriter::new_stream(packed.clone());
+        let unsent = UnsentBytes::default();
+        let mut writer: Writer = ZipWriter::new_stream(unsent.clone());
         // Makes the names of conversations with the same title differ.
         let mut number = 0_u32;
         for (folder_id, path) in folders {
@@ -109,7 +109,7 @@ fn archive(
                             let name = format!("{path}/{number:04} {}", safe_file_name(&files.title));
                             let pack = move || pack(writer, &name, &files);
                             writer = tokio::task::spawn_blocking(pack).await.map_err(io::Error::other)??;
-                            yield packed.take();
+                            yield unsent.take();
                         }
                     }
                     cursor = page.next;
@@ -120,7 +120,7 @@ fn archive(
             }
         }
         writer.finish().map_err(io::Error::other)?;
-        yield packed.take();
+        yield unsent.take();
     }
 }
 
