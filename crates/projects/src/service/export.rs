@@ -4,7 +4,7 @@ use super::Service;
 use crate::views::ExportedProject;
 use axum::body::{Body, Bytes};
 use chat::Caller;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use std::collections::VecDeque;
 use wire::organize::ListFilter;
@@ -53,6 +53,7 @@ pub(crate) async fn export(service: &Service, caller: &Caller, id: &str) -> Resu
         );
     // The response has begun, so an error can only break it off.
     let rest = rest.map(|line: Result<Bytes, UserError>| line.map_err(|error| std::io::Error::other(error.message)));
+    let rest = rest.inspect_err(|error| tracing::warn!(%error, "the download of a project was broken off"));
     Ok((
         name,
         Body::from_stream(stream::iter([first.map_err(|error| std::io::Error::other(error.message))]).chain(rest)),

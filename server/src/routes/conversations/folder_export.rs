@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use chat::{Caller, Chat};
-use futures::Stream;
+use futures::{Stream, TryStreamExt};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -36,7 +36,9 @@ pub(super) async fn export(
         disposition: content_disposition("attachment", &format!("{}.zip", safe_file_name(name))),
         size: None,
     };
-    let bytes = archive(chat, caller, with_paths(folders));
+    // The response has begun, so an error can only break it off.
+    let bytes = archive(chat, caller, with_paths(folders))
+        .inspect_err(|error| tracing::warn!(%error, "the download of a folder was broken off"));
     Ok(FileContent::new(&HeaderMap::new(), sent, Body::from_stream(bytes)))
 }
 
@@ -102,9 +104,9 @@ fn archive(
                 let mut cursor: Option<String> = None;
                 loop {
                     let filter = ListFilter { archived, folder_id: Some(folder_id.clone()) };
-                    let page = chat.conversations(&caller, filter, PAGE, cursor.as_deref()).await.map_err(broken_off)?;
+                    let page = chat.conversations(&caller, filter, PAGE, cursor.as_deref()).await.map_err(io_error)?;
                     for item in page.items {
-                        if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(broken_off)? {
+                        if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(io_error)? {
                             number += 1;
                             let name = format!("{path}/{number:04} {}", safe_file_name(&files.title));
                             let pack = move || pack(writer, &name, &files);
@@ -124,8 +126,7 @@ fn archive(
     }
 }
 
-/// The response has begun, so an error can only break it off.
-fn broken_off(error: UserError) -> io::Error {
+fn io_error(error: UserError) -> io::Error {
     io::Error::other(error.message)
 }
 
