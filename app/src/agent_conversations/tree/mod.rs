@@ -168,10 +168,15 @@ impl FolderTree {
         Effect::new({
             let id = id.clone();
             move |_| {
-                list.chat.changed.track();
+                let asked = list.chat.changed.get();
                 let filter = ListFilter { archived: false, folder_id: Some(id.clone()) };
                 leptos::task::spawn_local(async move {
-                    match list_conversations(filter, None).await {
+                    let answer = list_conversations(filter, None).await;
+                    // Each later change asks again, and the answers may come in another order. The page may be gone by now.
+                    if list.chat.changed.try_get_untracked() != Some(asked) {
+                        return;
+                    }
+                    match answer {
                         Ok(found) => {
                             // The folder may be closed by now.
                             page.try_set(Some(found));
