@@ -323,7 +323,8 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-            let _ = unpack(&bytes, &WorkspaceLimits::default());
+            let limits = WorkspaceLimits::default();
+            assert_bounded(&unpack(&bytes, &limits), &limits);
         }
     }
 }
