@@ -20,7 +20,7 @@ impl RecordingKind {
         Self { extension, media_type, bytes_per_second: COMPRESSED }
     }
 
-    /// Detects the kind from the first bytes; `None` if it is none that services read.
+    /// Detects the kind from the first bytes; `None` for data that services do not accept as a recording.
     pub(crate) fn detect(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1a, 0x45, 0xdf, 0xa3, ..] => Some(Self::compressed("webm", "audio/webm")),

@@ -37,13 +37,13 @@ const VOICE: Tag = Tag {
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 
-/// The most recordings and parts of answers that are worked on at the same time.
+/// The maximum number of recordings and parts of answers that are processed at the same time.
 const MAX_AT_ONCE: usize = 16;
-/// Those of one user.
+/// The maximum for one user.
 const MAX_OF_USER: usize = 4;
-/// The audio that is kept in memory, in bytes.
+/// The maximum size of the audio that is kept in memory, in bytes.
 const MAX_CACHED: usize = 32 << 20;
-/// How long it is kept.
+/// The time for which audio is kept in memory.
 const MAX_CACHED_FOR: Duration = Duration::from_secs(3_600);
 /// The provider of the models in the usage.
 const PROVIDER: &str = "speech";
@@ -105,7 +105,7 @@ impl VoiceRoutes {
     }
 }
 
-/// Returns the route with larger bodies than other requests, which bounds them itself.
+/// Returns the route for recordings, which are larger than other bodies. It limits their size itself.
 pub(crate) fn upload_routes(context: Context, shared: Shared) -> ApiRouter {
     let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)
@@ -113,7 +113,7 @@ pub(crate) fn upload_routes(context: Context, shared: Shared) -> ApiRouter {
         .map(|router| router.with_state(state))
 }
 
-/// Returns the other route.
+/// Returns the route for answers that are read aloud.
 pub(crate) fn routes(context: Context, shared: Shared) -> ApiRouter {
     let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)

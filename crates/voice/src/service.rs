@@ -20,8 +20,8 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest answer with a text.
 const MAX_TEXT_ANSWER: usize = 1 << 20;
-/// The longest recording that a service can mean, in seconds. Longer lengths are no lengths: their price would use up every
-/// quota.
+/// The longest length of a recording that is believed, in seconds. A longer one is an error of the service, and its price would
+/// use up every quota.
 const MAX_LENGTH: f64 = 3600.0;
 /// The largest audio of a part.
 const MAX_AUDIO: usize = 8 << 20;
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transcripts_are_read_with_what_they_say_about_the_length() {
+    fn transcripts_are_read_with_their_lengths() {
         let check = |body: &str, expected: Option<(&str, Option<f64>, u64)>| {
             let read = read_transcript(body.as_bytes());
             let read = read.as_ref().map(|read| (read.text.as_str(), read.seconds, read.usage.input_tokens));
