@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use chat::{Caller, Chat};
 use futures::{Stream, TryStreamExt};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -20,6 +20,9 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 
 /// The number of conversations that are listed at a time.
 const PAGE: u32 = 100;
+/// The lists of a folder, each as whether it is that of the archive. They are read twice, because a conversation that is
+/// used meanwhile moves from a later page to the first one.
+const LISTS: [bool; 4] = [false, true, false, true];
 
 /// `GET /api/folders/{id}/export`
 pub(super) async fn export(
@@ -88,7 +91,8 @@ struct ExportedFiles {
     markdown: String,
 }
 
-/// Packs the conversations of folders. Only one is in memory, and it is packed on a thread for blocking work.
+/// Packs the conversations of folders. Only one is in memory, beside the ids of all, and it is packed on a thread for
+/// blocking work.
 fn archive(
     chat: Chat,
     caller: Caller,
@@ -99,13 +103,17 @@ fn archive(
         let mut writer: Writer = ZipWriter::new_stream(unsent.clone());
         // Makes the names of conversations with the same title differ.
         let mut number = 0_u32;
+        let mut seen = HashSet::new();
         for (folder_id, path) in folders {
-            for archived in [false, true] {
+            for archived in LISTS {
                 let mut cursor: Option<String> = None;
                 loop {
                     let filter = ListFilter { archived, folder_id: Some(folder_id.clone()) };
                     let page = chat.conversations(&caller, filter, PAGE, cursor.as_deref()).await.map_err(io_error)?;
                     for item in page.items {
+                        if !seen.insert(item.id.clone()) {
+                            continue;
+                        }
                         if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(io_error)? {
                             number += 1;
                             let name = format!("{path}/{number:04} {}", safe_file_name(&files.title));
