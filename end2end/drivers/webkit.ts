@@ -12,7 +12,7 @@ const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 /** Where Debian keeps the browser that belongs to the driver. */
 const LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/libexec", "/usr/lib"];
 
-/** WebKitGTK, which is driven by the WebDriver that comes with it, on a screen that nobody sees. */
+/** WebKitGTK, which is driven by the WebDriver that comes with it, on a virtual screen. */
 export class WebKit implements Driver {
   readonly name: string;
   readonly #url: string;
@@ -40,6 +40,8 @@ export class WebKit implements Driver {
     };
     const url = `http://127.0.0.1:${port}`;
     try {
+      // Rejects if there is no such program.
+      await once(child, "spawn");
       await retried(START_MS, () => command(url, "GET", "/status"));
       const { sessionId, capabilities } = await session(url);
       await command(url, "DELETE", `/session/${sessionId}`);

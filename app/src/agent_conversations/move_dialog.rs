@@ -100,7 +100,7 @@ pub(super) fn folder_change(id: Option<String>) -> ConversationChange {
     ConversationChange { folder_id: Some(MoveTo(id)), ..ConversationChange::default() }
 }
 
-/// Moves what the dialog was opened for, or what is dragged, to a folder, or out of its folder.
+/// Moves the conversations or the folder of the dialog, or the dragged ones, to a folder, or out of their folder.
 pub(super) fn move_to(list: ConversationListState, id: Option<String>) {
     match list.folder_to_move.get_untracked() {
         Some(folder) => list.move_folder(folder, id),

@@ -56,13 +56,13 @@ pub(super) fn all() -> Result<Vec<Screen>> {
     let lines = SCREENS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut screens = Vec::new();
     for line in lines {
-        screens.extend(of_line(line).with_context(|| line.to_owned())?);
+        screens.extend(read_line(line).with_context(|| line.to_owned())?);
     }
     Ok(screens)
 }
 
 /// Reads a line: a route, who opens it, and addresses or why it is not measured.
-fn of_line(line: &str) -> Result<Vec<Screen>> {
+fn read_line(line: &str) -> Result<Vec<Screen>> {
     let mut words = line.split_whitespace().skip(1);
     let visitors: &[Visitor] = match words.next() {
         Some("all") => &[Visitor::Admin, Visitor::Busy, Visitor::Member],
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_line_has_a_screen_for_each_address_and_kind_of_user() {
         let check = |line: &str, expected: &str| {
-            let screens = of_line(line).unwrap();
+            let screens = read_line(line).unwrap();
             let seen: Vec<_> =
                 screens.iter().map(|screen| format!("{} by {}", screen.address, screen.visitor.name())).collect();
             assert_eq!(seen.join(", "), expected, "{line}");
@@ -90,8 +90,8 @@ mod tests {
         check("/a busy /a /a?b=1", "/a by a busy user, /a?b=1 by a busy user");
         check("/{page} all /a", "/a by an administrator, /a by a busy user, /a by a user");
         check("/a/{id} - there is none", "");
-        assert!(of_line("/a").is_err());
-        assert!(of_line("/a nobody /a").is_err());
+        assert!(read_line("/a").is_err());
+        assert!(read_line("/a nobody /a").is_err());
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
         | ["ag-ui" | "a2a", _]
         | ["ui", "send"] => &[RateLimitTarget::All, RateLimitTarget::Chat],
         ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateLimitTarget::All, RateLimitTarget::Endpoints],
-        // What a message asks for is in its body.
+        // The operation of a message is in its body.
         ["mcp"] => &[RateLimitTarget::All, RateLimitTarget::Chat, RateLimitTarget::Endpoints],
         ["auth", "sign-in" | "sign-up" | "invitation" | "first-admin" | "password" | "new-password"] => {
             &[RateLimitTarget::All, RateLimitTarget::SignIn]

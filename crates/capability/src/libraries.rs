@@ -63,31 +63,31 @@ impl Libraries {
         }
     }
 
-    /// Sets what knows the members of projects. Only the first one counts.
+    /// Sets the provider of memberships in projects. Only the first one counts.
     pub fn provide_members(&self, members: Arc<dyn ProjectMembers>) {
         if self.members.set(members).is_err() {
             tracing::warn!("two capabilities know members of projects; the first one is used");
         }
     }
 
-    /// Sets what keeps the files of projects. Only the first one counts.
+    /// Sets the storage of the files of projects. Only the first one counts.
     pub fn provide_files(&self, files: Arc<dyn ProjectFiles>) {
         if self.files.set(files).is_err() {
             tracing::warn!("two capabilities keep files of projects; the first one is used");
         }
     }
 
-    /// Returns what knows the members of projects; `None` on a server without projects.
+    /// Returns the provider of memberships in projects; `None` on a server without projects.
     pub fn members(&self) -> Option<Arc<dyn ProjectMembers>> {
         self.members.get().cloned()
     }
 
-    /// Returns what keeps the files of projects; `None` on a server without documents.
+    /// Returns the storage of the files of projects; `None` on a server without documents.
     pub fn files(&self) -> Option<Arc<dyn ProjectFiles>> {
         self.files.get().cloned()
     }
 
-    /// Returns those of some projects that have files.
+    /// Returns the ids of those of these projects that have files.
     ///
     /// # Errors
     /// As [`ProjectFiles::with_files`].
@@ -109,8 +109,7 @@ impl Libraries {
         }
     }
 
-    /// Lets the files that a member has added count as those of the owner, in the transaction that removes the
-    /// member.
+    /// Counts the files that a member has added as files of the owner, in the transaction that removes the member.
     ///
     /// # Errors
     /// As [`ProjectFiles::forget_member`].

@@ -126,7 +126,7 @@ pub trait ProjectFiles: Send + Sync + 'static {
         file_id: &'a str,
     ) -> BoxFuture<'a, Result<(), UserError>>;
 
-    /// Returns those of some projects that have files.
+    /// Returns the ids of those of these projects that have files.
     ///
     /// # Errors
     /// The database failed.
@@ -138,8 +138,7 @@ pub trait ProjectFiles: Send + Sync + 'static {
     /// The database failed.
     fn forget_project<'a>(&'a self, db: &'a mut Db, project_id: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Lets the files that a member has added count as those of the owner, in the transaction that removes the
-    /// member.
+    /// Counts the files that a member has added as files of the owner, in the transaction that removes the member.
     ///
     /// # Errors
     /// The database failed.

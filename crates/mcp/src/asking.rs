@@ -26,13 +26,13 @@ pub trait AskUser: Send + Sync + 'static {
 pub struct ServerQuestion {
     /// The name of the server.
     pub server: String,
-    /// What the server says.
+    /// The text of the server.
     pub message: String,
-    /// What the user does.
+    /// The action that the user is asked for.
     pub request: QuestionRequest,
 }
 
-/// What a server wants the user to do.
+/// A request of a server to the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionRequest {
     /// Fill in a form.

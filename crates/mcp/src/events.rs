@@ -38,7 +38,7 @@ const MAX_OPENED_ID: usize = 200;
 /// The notification that the user has finished on a page that they have opened.
 const OPENED_COMPLETE: &str = "notifications/elicitation/complete";
 
-/// What a connection tells its owner.
+/// The events that a connection reports to its owner.
 #[derive(Clone, Default)]
 pub(crate) struct ConnectionEvents {
     /// The name of the server.
@@ -221,7 +221,7 @@ impl NotificationHandler {
         for page in pages.iter().take(MAX_PAGES) {
             let params: ElicitRequestParams = serde_json::from_value(page.clone()).ok()?;
             let question = asking::read_question(&self.inner.events.server, params).ok()?;
-            // What is entered into a form would reach nobody: the call has ended.
+            // The call has ended, so it would not get the values of a form.
             if !matches!(question.request, QuestionRequest::Open { .. }) {
                 return None;
             }

@@ -26,7 +26,7 @@ pub(crate) enum HttpFailure {
     Unknown(String),
 }
 
-/// What a failed request means.
+/// The meaning of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// The server answered with an error, and the connection can still be used.
@@ -113,7 +113,7 @@ pub(crate) fn is_uncorrelated(error: &ErrorData) -> bool {
     error.data.as_ref().is_some_and(|data| data.get(UNCORRELATED).is_some())
 }
 
-/// What servers say of a session that they do not know.
+/// The error messages of servers for a session that they do not know.
 const UNKNOWN_SESSION: [&str; 21] = [
     "not found",
     "unknown",

@@ -19,7 +19,7 @@ use url::Url;
 /// The maximum number of attempts to resume a broken stream; together they take 3.5 s.
 const MAX_ATTEMPTS: usize = 3;
 
-/// What is needed to open a connection.
+/// The parameters for opening a connection.
 pub(crate) struct HttpAccess {
     pub(crate) client: reqwest::Client,
     pub(crate) url: Url,

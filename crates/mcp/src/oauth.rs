@@ -61,14 +61,14 @@ pub(crate) async fn token(
     Ok(AccessToken { text: answer.access_token.into(), expires_at: ends })
 }
 
-/// A token endpoint, and how it is asked.
+/// A token endpoint, and the parameters of a request to it.
 struct Endpoint {
     url: Url,
     /// The name of the server for its authorization server, if it was found through that.
     resource: Option<String>,
     scope: Option<String>,
     secret_in_body: bool,
-    /// For whom an assertion of the client is.
+    /// The audience of an assertion of the client.
     audience: String,
 }
 

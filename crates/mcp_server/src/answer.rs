@@ -1,4 +1,4 @@
-//! What the chunks of a run become: the result of a call, and the progress on the way.
+//! Converts the chunks of a run to the progress and the result of a call.
 
 use crate::call::failed;
 use crate::content::{AnswerContent, WaitingCall, WaitingFor};

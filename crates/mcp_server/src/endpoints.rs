@@ -61,7 +61,7 @@ pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndp
 /// Returns the blocks of a result that is content of the protocol: `{content: […]}` and nothing else.
 ///
 /// # Errors
-/// Why it is none. The text has nothing of the result.
+/// The value is something else. The text says what is wrong, without parts of the value.
 fn content_blocks(value: &Value) -> Result<Vec<ContentBlock>, String> {
     let fields = value.as_object().filter(|fields| fields.len() == 1);
     let blocks = fields.and_then(|fields| fields.get("content")).and_then(Value::as_array);

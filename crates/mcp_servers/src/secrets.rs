@@ -11,7 +11,7 @@ use settings::Variable;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a stored text begins with. Behind it, the alphabet of Base64 is that with `+` and `/`.
+/// The prefix of a stored text. Behind it, the alphabet of Base64 is that with `+` and `/`.
 const VERSION: &str = "1.";
 /// Keeps the key apart from other uses of the same variable.
 const PURPOSE: &[u8] = b"chatwright mcp_servers secrets 1\0";

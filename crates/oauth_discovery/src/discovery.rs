@@ -100,7 +100,7 @@ pub async fn discover(
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))
         }
-        Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str(), silent).await?),
+        Some(AuthorizationServer::Issuer(issuer)) => Some(server_of_issuer(http, issuer.as_str(), silent).await?),
         None => None,
     };
     let document = if known.is_some() && !service.is_mcp {
@@ -112,8 +112,8 @@ pub async fn discover(
     let named = document.as_ref().and_then(|document| document.authorization_servers.first().cloned());
     let server = match (known, named) {
         (Some(server), _) => server,
-        (None, Some(issuer)) => of_issuer(http, &issuer, silent).await?,
-        (None, None) if service.is_mcp => of_origin(http, &service.url, silent).await?,
+        (None, Some(issuer)) => server_of_issuer(http, &issuer, silent).await?,
+        (None, None) if service.is_mcp => server_of_origin(http, &service.url, silent).await?,
         (None, None) => return Err(OauthError::Invalid("the service does not name its authorization server")),
     };
     let offered = document.map(|document| document.scopes_supported).unwrap_or_default();
@@ -180,7 +180,7 @@ fn is_part_of(service: &Url, resource: &str) -> bool {
 }
 
 /// Returns an authorization server at which users agree.
-async fn of_issuer(http: &OauthHttp, issuer: &str, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
+async fn server_of_issuer(http: &OauthHttp, issuer: &str, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
     read(http, document_of_issuer(http, issuer).await?, silent)
 }
 
@@ -199,7 +199,7 @@ pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result
 
 /// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
 /// metadata either, its endpoints have fixed paths.
-async fn of_origin(http: &OauthHttp, service: &Url, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
+async fn server_of_origin(http: &OauthHttp, service: &Url, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
     let root = at(service, "/");
     if let Some(document) = find(http, &root).await? {
         let same = |said: &String| Url::parse(said).is_ok_and(|said| said.origin() == root.origin());

@@ -112,9 +112,9 @@ impl ClientProof {
 pub enum TokenEndpoint {
     /// At this address.
     Url(Url),
-    /// Where the metadata of this authorization server say.
+    /// At the address in the metadata of this authorization server.
     Issuer(Url),
-    /// Where the metadata of the authorization server say that the MCP server names.
+    /// At the address in the metadata of the authorization server that the MCP server names.
     Discovered,
 }
 

@@ -37,13 +37,13 @@ const VOICE: Tag = Tag {
     access: Access::Users { scope: Some(KeyScope::Conversations) },
 };
 
-/// The most recordings and parts of answers that are worked on at the same time.
+/// The maximum number of recordings and parts of answers that are processed at the same time.
 const MAX_AT_ONCE: usize = 16;
-/// Those of one user.
+/// The maximum for one user.
 const MAX_OF_USER: usize = 4;
-/// The audio that is kept in memory, in bytes.
+/// The maximum size of the audio that is kept in memory, in bytes.
 const MAX_CACHED: usize = 32 << 20;
-/// How long it is kept.
+/// The time for which audio is kept in memory.
 const MAX_CACHED_FOR: Duration = Duration::from_secs(3_600);
 /// The provider of the models in the usage.
 const PROVIDER: &str = "speech";
@@ -105,7 +105,7 @@ impl VoiceRoutes {
     }
 }
 
-/// Returns the route with larger bodies than other requests, which bounds them itself.
+/// Returns the route for recordings, which are larger than other bodies. It limits their size itself.
 pub(crate) fn upload_routes(context: Context, shared: Shared) -> ApiRouter {
     let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)
@@ -113,7 +113,7 @@ pub(crate) fn upload_routes(context: Context, shared: Shared) -> ApiRouter {
         .map(|router| router.with_state(state))
 }
 
-/// Returns the other route.
+/// Returns the route for answers that are read aloud.
 pub(crate) fn routes(context: Context, shared: Shared) -> ApiRouter {
     let state = VoiceRoutes { context, shared };
     ApiRouter::new(&VOICE)
@@ -167,16 +167,17 @@ async fn transcribe(
     let (service, settings, size) = (voice.shared.service.clone(), settings.clone(), recording.len());
     let text = until_done(async move {
         let (_permit, begun) = (permit, Instant::now());
-        let heard = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
-        let (seconds, usage) = match &heard {
-            Ok(heard) => (heard.seconds, heard.usage),
+        let transcript = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
+        let (seconds, usage) = match &transcript {
+            Ok(transcript) => (transcript.seconds, transcript.usage),
             Err(failure) if failure.may_cost() => (None, Usage::default()),
-            Err(failure) => return Err(unavailable(failure, &settings.connection_id)),
+            Err(failure) => return Err(unavailable(failure, &settings.connection_id, RECORDING_REFUSED)),
         };
         let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
         let cost_usd = price.map(|price| price * seconds / 60.0);
         meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
-        heard.map(|heard| heard.text).map_err(|failure| unavailable(&failure, &settings.connection_id))
+        let text = transcript.map(|transcript| transcript.text);
+        text.map_err(|failure| unavailable(&failure, &settings.connection_id, RECORDING_REFUSED))
     });
     Ok(Json(RecordingText { text: text.await? }))
 }
@@ -273,11 +274,11 @@ impl VoiceRoutes {
             if let Err(failure) = &audio
                 && !failure.may_cost()
             {
-                return Err(unavailable(failure, &settings.connection_id));
+                return Err(unavailable(failure, &settings.connection_id, ANSWER_REFUSED));
             }
             let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
             meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
-            let audio = audio.map_err(|failure| unavailable(&failure, &settings.connection_id))?;
+            let audio = audio.map_err(|failure| unavailable(&failure, &settings.connection_id, ANSWER_REFUSED))?;
             cache.insert(key, audio.clone());
             Ok(audio)
         };
@@ -327,17 +328,22 @@ fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration
 
 /// The message to users while the service gives no answer.
 const UNAVAILABLE: &str = "The speech service does not answer. Try again in a moment.";
+/// The message if the service refuses a recording.
+const RECORDING_REFUSED: &str =
+    "The speech service did not accept this recording. Record again, or shorter; if it stays so, ask an administrator.";
+/// The message if the service refuses a part of an answer.
+const ANSWER_REFUSED: &str = "The speech service did not accept this answer. If it stays so, ask an administrator.";
 
-/// Converts a failure of the service to the message for the user. The cause is logged.
-fn unavailable(failure: &ServiceFailure, connection_id: &str) -> UserError {
+/// Converts a failure of the service to the message for the user; `refused` is that for a refused request. The cause is
+/// logged.
+fn unavailable(failure: &ServiceFailure, connection_id: &str, refused: &str) -> UserError {
     tracing::warn!(%failure, connection = connection_id, "the speech service gave no answer");
     let error = UserError::new(ErrorCode::Unavailable, UNAVAILABLE);
     match failure {
         ServiceFailure::Credentials => error.because(ErrorReason::ModelCredentials),
         ServiceFailure::Limited => error.because(ErrorReason::ModelLimit),
         ServiceFailure::Refused(_) => {
-            let message = "The speech service did not accept this. Record again, or shorter; if it stays so, ask an administrator.";
-            UserError { message: message.to_owned(), ..error }.because(ErrorReason::ModelRefused)
+            UserError { message: refused.to_owned(), ..error }.because(ErrorReason::ModelRefused)
         }
         _ => error.because(ErrorReason::ModelAway),
     }

@@ -20,8 +20,8 @@ const OPENAI: &str = "https://api.openai.com/v1";
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The largest answer with a text.
 const MAX_TEXT_ANSWER: usize = 1 << 20;
-/// The longest recording that a service can mean, in seconds. Longer lengths are no lengths: their price would use up every
-/// quota.
+/// The longest length of a recording that is believed, in seconds. A longer one is an error of the service, and its price would
+/// use up every quota.
 const MAX_LENGTH: f64 = 3600.0;
 /// The largest audio of a part.
 const MAX_AUDIO: usize = 8 << 20;
@@ -54,7 +54,7 @@ impl ServiceFailure {
 
 /// The transcript of a recording.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Transcript {
     pub(crate) text: String,
     /// The length of the recording in seconds, as far as the service says it.
     pub(crate) seconds: Option<f64>,
@@ -78,7 +78,7 @@ impl SpeechService {
         settings: &Transcription,
         language: Option<&str>,
         (kind, recording): (RecordingKind, Bytes),
-    ) -> Result<Heard, ServiceFailure> {
+    ) -> Result<Transcript, ServiceFailure> {
         let boundary = uuid::Uuid::new_v4().simple().to_string();
         let mut fields = vec![("model", settings.model.as_str()), ("response_format", "json")];
         fields.extend(language.or(settings.language.as_deref()).map(|language| ("language", language)));
@@ -186,13 +186,13 @@ struct TranscriptUsage {
     output_tokens: Option<u64>,
 }
 
-fn read_transcript(body: &[u8]) -> Option<Heard> {
+fn read_transcript(body: &[u8]) -> Option<Transcript> {
     let TranscriptAnswer { text, duration, usage } = serde_json::from_slice(body).ok()?;
     let TranscriptUsage { seconds, input_tokens, output_tokens } = usage.unwrap_or_default();
     let seconds = seconds.or(duration).filter(|seconds| (0.0..=MAX_LENGTH).contains(seconds));
     let (input_tokens, output_tokens) = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
-    Some(Heard { text: text.trim().to_owned(), seconds, usage })
+    Some(Transcript { text: text.trim().to_owned(), seconds, usage })
 }
 
 #[cfg(test)]
@@ -200,10 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transcripts_are_read_with_what_they_say_about_the_length() {
+    fn transcripts_are_read_with_their_lengths() {
         let check = |body: &str, expected: Option<(&str, Option<f64>, u64)>| {
             let read = read_transcript(body.as_bytes());
-            let read = read.as_ref().map(|heard| (heard.text.as_str(), heard.seconds, heard.usage.input_tokens));
+            let read = read.as_ref().map(|read| (read.text.as_str(), read.seconds, read.usage.input_tokens));
             assert_eq!(read, expected, "{body}");
         };
         check(r#"{"text":" Hello. "}"#, Some(("Hello.", None, 0)));

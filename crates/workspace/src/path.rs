@@ -28,7 +28,7 @@ impl WorkspacePath {
     /// Parses a path as a model, a script or a user writes it. A relative path is in `/workspace`.
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence without the path.
+    /// The problem with it, as a sentence without the path.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
         if written.len() > MAX_PATH {
             return Err(format!("a path has at most {MAX_PATH} bytes"));
@@ -58,7 +58,7 @@ impl WorkspacePath {
     /// Parses the path of a file, which is below a tree.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem with it.
     pub(crate) fn parse_file(written: &str) -> Result<Self, String> {
         let path = Self::parse(written)?;
         let names_a_folder = path.is_tree() || written.ends_with('/');

@@ -244,7 +244,7 @@ async fn read(arguments: &ReplayArguments, site: Site) -> anyhow::Result<Source>
     let store = database_schema().open_existing(&database).await?;
     let run = &arguments.run;
     let found = match recordings::find(&store, run).await? {
-        none if none.is_empty() => Source::of_dataset(&store, database, run).await?,
+        none if none.is_empty() => Source::find_dataset(&store, database, run).await?,
         found => Some(Source::Loaded(found)),
     };
     store.close().await;

@@ -55,7 +55,7 @@ pub(super) struct Outline {
 
 impl Source {
     /// Finds the cases of a dataset. `None` if there is no such dataset, or if it has no cases.
-    pub(super) async fn of_dataset(store: &Store, database: String, name: &str) -> anyhow::Result<Option<Self>> {
+    pub(super) async fn find_dataset(store: &Store, database: String, name: &str) -> anyhow::Result<Option<Self>> {
         let cases = experiments::answers_of_dataset(store, name).await?.unwrap_or_default();
         Ok((!cases.is_empty()).then_some(Self::Dataset { database, cases }))
     }

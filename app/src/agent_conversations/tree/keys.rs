@@ -40,7 +40,7 @@ pub(in crate::agent_conversations) fn focus_folder(id: &str, around: Option<&str
     focus(button(id).or_else(|| button(around?)));
 }
 
-/// Focuses the choice of what the list shows.
+/// Focuses the select element with the filters of the list.
 pub(in crate::agent_conversations) fn focus_scope() {
     focus(document().query_selector(".cw-scope select").ok().flatten());
 }

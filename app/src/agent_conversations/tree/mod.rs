@@ -168,10 +168,15 @@ impl FolderTree {
         Effect::new({
             let id = id.clone();
             move |_| {
-                list.chat.changed.track();
+                let asked = list.chat.changed.get();
                 let filter = ListFilter { archived: false, folder_id: Some(id.clone()) };
                 leptos::task::spawn_local(async move {
-                    match list_conversations(filter, None).await {
+                    let answer = list_conversations(filter, None).await;
+                    // Each later change asks again, and the answers may come in another order. The page may be gone by now.
+                    if list.chat.changed.try_get_untracked() != Some(asked) {
+                        return;
+                    }
+                    match answer {
                         Ok(found) => {
                             // The folder may be closed by now.
                             page.try_set(Some(found));
@@ -234,7 +239,7 @@ impl FolderTree {
         .into_any()
     }
 
-    /// Returns the target for what is to be in no folder.
+    /// Returns the drop target that takes a conversation or a folder out of its folder.
     fn no_folder(self) -> AnyView {
         let over = RwSignal::new(false);
         view! {
@@ -258,8 +263,8 @@ impl FolderTree {
         });
     }
 
-    /// Begins to drag what an event is about: a conversation or a folder of the tree, or a row of the list, for which the
-    /// list does the rest.
+    /// Begins to drag the target of an event: a conversation or a folder of the tree, or a row of the list, whose
+    /// own handler sets what is moved.
     fn begin_drag(self, event: &DragEvent) {
         let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
         let value = |name: &str| target.closest(&format!("[{name}]")).ok().flatten()?.get_attribute(name);
@@ -334,12 +339,12 @@ fn more_row(list: ConversationListState, id: String) -> AnyView {
     .into_any()
 }
 
-/// Returns what the browser remembers under a key.
+/// Returns the text that the browser has stored under a key; an empty one if there is none.
 fn remembered(key: &str) -> String {
     storage().and_then(|storage| storage.get_item(key).ok().flatten()).unwrap_or_default()
 }
 
-/// Lets the browser remember a text.
+/// Has the browser store a text under a key.
 fn remember(key: &str, text: &str) {
     if let Some(storage) = storage() {
         // Fails only if the storage is full.

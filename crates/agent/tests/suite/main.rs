@@ -1,4 +1,4 @@
-//! What agents do, with scripted models.
+//! The behaviour of agents with scripted models.
 
 mod context;
 mod costly;

@@ -14,7 +14,7 @@ use wire::EndReason;
 const CALM_INTERVAL: Duration = Duration::from_millis(100);
 const BUSY_INTERVAL: Duration = Duration::from_millis(25);
 
-/// So many free bytes are not used up between two samples.
+/// With this many free bytes, memory does not run out between two samples.
 const MUCH_FREE: u64 = 2 << 30;
 
 impl Chat {

@@ -50,7 +50,7 @@ impl Inner {
 /// agent's settings allow it.
 ///
 /// # Errors
-/// What matters is too long.
+/// The text after the command is too long.
 pub(super) fn demanded(history: &[UiMessage], settings: &ContextSettings) -> Result<Option<Compaction>, UserError> {
     let Some(focus) = history.last().and_then(command).filter(|_| settings.summarizes_on_demand()) else {
         return Ok(None);

@@ -41,7 +41,7 @@ fn job(text: &str) -> NewJob {
     WORK.job(&text.to_owned())
 }
 
-/// What handlers did, in their order.
+/// The runs of handlers, in their order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 

@@ -42,7 +42,7 @@ impl Knowledge {
         Ok(found.map(|membership| (membership.project_id.clone(), membership)).collect())
     }
 
-    /// Lets the files that a user has added to projects count as those of the owners: the user was deleted.
+    /// Counts the files that a deleted user has added to projects as files of the owners.
     ///
     /// # Errors
     /// The database failed.
@@ -51,7 +51,7 @@ impl Knowledge {
         self.store().write(move |db| Box::pin(async move { store::forget_user(db, &user_id).await })).await
     }
 
-    /// Returns what knows the members of projects, for a signed-in user.
+    /// Returns the provider of memberships in projects; `None` for visitors, who are in no project.
     fn members_for(&self, viewer: &Viewer) -> Option<Arc<dyn ProjectMembers>> {
         let libraries = self.0.libraries.get().filter(|_| viewer.is_authenticated)?;
         libraries.members()

@@ -130,7 +130,7 @@ pub(crate) async fn finish(db: &mut Db, id: &str, version: &str, finished: Finis
     if let Some(old) = old {
         versions::delete_version(db, &old).await?;
     }
-    // What somebody attaches in a conversation is nobody else's business.
+    // Files that are attached to a conversation are private to its user.
     if read.try_get::<Option<&str>>("conversation_id")?.is_none() {
         let name = EventKind::DocumentReady.name().to_owned();
         append_event(db, NewEvent { name, key: version.to_owned(), at: finished.now, data, roles: None }).await?;

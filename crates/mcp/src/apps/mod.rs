@@ -35,7 +35,7 @@ pub(crate) fn capability() -> ExtensionCapabilities {
     ExtensionCapabilities::from([(EXTENSION.to_owned(), settings)])
 }
 
-/// What a tool declares about user interfaces.
+/// The declarations of a tool about user interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToolUi {
     /// The address of the user interface that shows the tool's results.

@@ -19,11 +19,11 @@ const MAX_DOMAINS: usize = 50;
 pub(crate) struct AppResource {
     /// The document.
     pub(crate) html: String,
-    /// What it declares.
+    /// Its declarations.
     pub(super) declared: Option<Declaration>,
 }
 
-/// What a user interface declares in `_meta.ui`.
+/// The declarations of a user interface in `_meta.ui`.
 #[derive(Debug)]
 pub(super) struct Declaration {
     /// The domains for requests.

@@ -30,7 +30,7 @@ const APPS: Tag = Tag {
     access: Access::Users { scope: Some(KeyScope::Agents) },
 };
 
-/// What the handlers use.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(super) struct AppState {
     servers: McpServers,

@@ -1,4 +1,4 @@
-//! What a message keeps of a call whose result has a user interface.
+//! The part of a call whose result has a user interface that its message keeps.
 
 use contract::ToolSpec;
 use rmcp::model::CallToolResult;

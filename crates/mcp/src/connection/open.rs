@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
 
-/// What the user is told of a server that wants another token.
+/// The message to the user about a server that requires another token.
 const NOT_ACCEPTED: &str = "it does not accept the key";
 
 /// Why a connection could not be opened.

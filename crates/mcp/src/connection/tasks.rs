@@ -28,7 +28,7 @@ const MAX_TASK_ID: usize = 500;
 /// The maximum size of the message about the state of a task in bytes.
 const MAX_STATUS: usize = 300;
 
-/// A task of a server, as its last answer describes it.
+/// The state of a task, from the last answer of its server.
 #[derive(Debug, PartialEq)]
 struct Task {
     id: String,
@@ -152,7 +152,7 @@ impl Connection {
         let status = match waited {
             Ok(status) => status,
             Err(error) => {
-                // It may still run, and nobody will ask for its result.
+                // It may still run, although its result is not asked for any more.
                 if matches!(error, RequestError::Answered(_)) {
                     self.end_in_background(async move { cancel_task(&peer, &id, None).await }, gone);
                 }
@@ -182,7 +182,7 @@ impl Connection {
             Ok(_) => RequestError::Answered(ToolError::new(NO_RESULT)),
             Err(error) => self.task_error(tool, &error),
         };
-        // It may wait for the user for ever.
+        // Otherwise it may wait for the user without end.
         if status == TaskStatus::InputRequired && matches!(failed, RequestError::Answered(_)) {
             self.end_in_background(async move { cancel_task(&peer, &id, None).await }, gone);
         }

@@ -1,4 +1,4 @@
-//! What servers offer beside tools: resources and prompts, for agents as tools.
+//! The resources and prompts of servers, which agents get as tools.
 
 mod prompt_list;
 mod prompts;

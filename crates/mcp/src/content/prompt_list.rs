@@ -17,7 +17,7 @@ const MAX_ABOUT: usize = 200;
 pub(crate) struct PromptInfo {
     /// The server's name for it.
     pub(crate) name: String,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) about: String,
     /// The names of its arguments, with whether they are required.
     pub(crate) arguments: Vec<(String, bool)>,

@@ -29,7 +29,7 @@ pub(crate) struct UserConnection {
     settings: Arc<McpSettings>,
     /// How it is authorized, if that is different for each user.
     pub(crate) access: Option<UserAccess>,
-    /// What its connections tell it.
+    /// The events of its connections.
     events: ConnectionEvents,
     pub(crate) state: Mutex<ConnectionState>,
     used: parking_lot::Mutex<Instant>,

@@ -31,7 +31,7 @@ struct State {
     connected_at: i64,
     /// How often the token was read.
     reads: usize,
-    /// What the user was asked.
+    /// The questions to the user.
     asked: Vec<String>,
 }
 

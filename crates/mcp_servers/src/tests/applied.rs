@@ -1,4 +1,4 @@
-//! What of the stored servers gets into the config.
+//! The stored servers that become a part of the config.
 
 use super::*;
 use config::{AnnotatedTools, McpRef};

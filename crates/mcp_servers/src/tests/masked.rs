@@ -162,7 +162,7 @@ fn kept_secrets_are_sent_to_their_own_servers_only() {
 }
 
 #[test]
-fn what_is_sent_is_checked() {
+fn submitted_servers_are_checked() {
     let mut bench = Bench::new(CONFIG);
     let mut check = |change: Value, expected: &str| {
         let mut value = json!({ "url": "https://mcp.example.com/mcp" });

@@ -49,7 +49,7 @@ pub(super) async fn delete(
     done(&service, &caller, &id, "file-deleted", files.delete(&caller, &id, &document).await).await
 }
 
-/// Returns what keeps the files of a project that the caller may change.
+/// Returns the storage of the files, if the caller may change the files of the project.
 async fn writable(service: &Service, caller: &Caller, id: &str) -> Result<Arc<dyn ProjectFiles>, UserError> {
     if service.project(caller, id).await?.role < Role::Editor {
         return Err(cannot_change());

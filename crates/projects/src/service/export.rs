@@ -4,14 +4,17 @@ use super::Service;
 use crate::views::ExportedProject;
 use axum::body::{Body, Bytes};
 use chat::Caller;
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use wire::organize::ListFilter;
 use wire::{ErrorCode, UserError};
 
 /// The number of conversations that are listed at a time.
 const PAGE: u32 = 100;
+/// The lists of a folder, each as whether it is that of the archive. They are read twice, because a conversation that is
+/// used meanwhile moves from a later page to the first one.
+const LISTS: [bool; 4] = [false, true, false, true];
 
 /// The position of an export in the list of conversations.
 struct Progress {
@@ -21,8 +24,10 @@ struct Progress {
     folder_ids: VecDeque<String>,
     /// The conversations of the page that was read last.
     ids: VecDeque<String>,
-    /// The next page: whether of the archive, and its cursor; `None` after the last one.
-    next: Option<(bool, Option<String>)>,
+    /// The ids of all conversations that were listed.
+    seen: HashSet<String>,
+    /// The next page of the first folder: the position of its list in [`LISTS`], and its cursor.
+    next: (usize, Option<String>),
 }
 
 /// Returns the title of a project of the caller, and the lines of its file, each of them JSON: its
@@ -44,7 +49,8 @@ pub(crate) async fn export(service: &Service, caller: &Caller, id: &str) -> Resu
         caller: caller.clone(),
         folder_ids: folders.into_iter().map(|folder| folder.id).collect(),
         ids: VecDeque::new(),
-        next: Some((false, None)),
+        seen: HashSet::new(),
+        next: (0, None),
     };
     let rest =
         stream::try_unfold(
@@ -53,6 +59,7 @@ pub(crate) async fn export(service: &Service, caller: &Caller, id: &str) -> Resu
         );
     // The response has begun, so an error can only break it off.
     let rest = rest.map(|line: Result<Bytes, UserError>| line.map_err(|error| std::io::Error::other(error.message)));
+    let rest = rest.inspect_err(|error| tracing::warn!(%error, "the download of a project was broken off"));
     Ok((
         name,
         Body::from_stream(stream::iter([first.map_err(|error| std::io::Error::other(error.message))]).chain(rest)),
@@ -72,18 +79,19 @@ impl Progress {
                 }
             }
             let Some(folder_id) = self.folder_ids.front().cloned() else { return Ok(None) };
-            let Some((archived, cursor)) = self.next.take() else {
+            let (list, cursor) = std::mem::take(&mut self.next);
+            let Some(&archived) = LISTS.get(list) else {
                 self.folder_ids.pop_front();
-                self.next = Some((false, None));
                 continue;
             };
             let filter = ListFilter { archived, folder_id: Some(folder_id) };
             let chat = &self.service.context.chat;
             let page = chat.conversations(&self.caller, filter, PAGE, cursor.as_deref()).await?;
-            self.ids = page.items.into_iter().map(|item| item.id).collect();
+            let seen = &mut self.seen;
+            self.ids = page.items.into_iter().map(|item| item.id).filter(|id| seen.insert(id.clone())).collect();
             self.next = match page.next {
-                Some(cursor) => Some((archived, Some(cursor))),
-                None => (!archived).then_some((true, None)),
+                Some(cursor) => (list, Some(cursor)),
+                None => (list + 1, None),
             };
         }
     }

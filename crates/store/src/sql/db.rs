@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 /// A connection within a transaction, or a read-only one.
 pub struct Db {
     connection: Connection,
-    /// Whom to wake after the commit.
+    /// The tasks to wake after the commit.
     wakes: Vec<Arc<Notify>>,
 }
 
@@ -66,7 +66,7 @@ impl Db {
         }
     }
 
-    /// Returns whom to wake, once the transaction has ended.
+    /// Returns the tasks to wake once the transaction has ended.
     pub(crate) fn take_wakes(&mut self) -> Vec<Arc<Notify>> {
         std::mem::take(&mut self.wakes)
     }

@@ -1,4 +1,4 @@
-//! What has happened in a time, as triggers of workflows find it.
+//! The events of a period, as triggers of workflows find them.
 
 use crate::admin::add;
 use crate::support::{begin, end, on_each_database, turn};

@@ -67,7 +67,7 @@ pub(super) async fn start(
     let (runs, config): (Runs, _) = ((&context).into(), context.current.config());
     match service::rerun(&runs, (Viewer::Admin, &admin.caller), &config, &id, request, Some(audit)).await {
         Ok(run) => Ok(see_other(&format!("{PATH}/{}", run.id), None)),
-        // What was entered stays.
+        // The entered values stay.
         Err(error) if error.code == ErrorCode::Invalid => {
             let entered = refused(&rerun.form, entries, &error);
             Ok(rerun_page(&admin, StatusCode::UNPROCESSABLE_ENTITY, &rerun, &entered))

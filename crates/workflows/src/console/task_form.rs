@@ -32,7 +32,7 @@ fn form_of(task: &TaskRow) -> Form {
 /// Reads what was sent. Several values of one field are lines of its entry.
 ///
 /// # Errors
-/// What was entered, with the problems of the fields.
+/// The entered values, with the problems of the fields.
 pub(super) fn read(task: &TaskRow, sent: &[(String, String)]) -> Result<(Answer, Entered), Entered> {
     let value = |name: &str| sent_value(sent, name);
     let given = |name: &str| Some(value(name)).filter(|text| !text.trim().is_empty());

@@ -123,7 +123,7 @@ pub(super) async fn answer(
     };
     match service::answer(&(&context).into(), &admin.caller, &id, answer).await {
         Ok(task) => Ok(see_other(&format!("{PATH}/{}", task.run_id), None)),
-        // What was entered stays.
+        // The entered values stay.
         Err(error) if error.code == ErrorCode::Invalid => {
             let entered = entered.with_error(&task, &error);
             Ok(task_page(&admin, StatusCode::UNPROCESSABLE_ENTITY, &task, &entered, (true, ().into_any())))

@@ -166,7 +166,7 @@ fn sandbox_settings(
         ("USER", "agent"),
         ("LOGNAME", "agent"),
         ("LANG", "C.UTF-8"),
-        // What programs keep for the next time is not among the files of the user.
+        // Caches of programs are not among the files of the user.
         ("XDG_CACHE_HOME", "/tmp/.cache"),
         ("XDG_CONFIG_HOME", "/tmp/.config"),
         ("PYTHONDONTWRITEBYTECODE", "1"),

@@ -216,7 +216,7 @@ async fn output_is_shown_while_a_script_runs() {
     }
 }
 
-/// What a script leaves running ends with it.
+/// Processes that a script leaves running end with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_outlives_a_script() {
     let Some(cell) = Cell::new(process()).await else { return };

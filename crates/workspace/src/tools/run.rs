@@ -67,7 +67,7 @@ struct Run {
 pub(super) fn tool(of: &AgentWorkspace, settings: ShellSettings) -> Arc<dyn Tool> {
     let command = json!({ "type": "string", "minLength": 1, "description": "The script." });
     let schema = json!({ "type": "object", "properties": { "command": command }, "required": ["command"], "additionalProperties": false });
-    // What it prints may be from the user's files.
+    // Its output may be from the user's files.
     let annotations = Annotations { idempotent: false, reads_only: false, ..super::READS };
     let spec = ToolSpec {
         annotations,

@@ -6,9 +6,9 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use chat::{Caller, Chat};
-use futures::Stream;
+use futures::{Stream, TryStreamExt};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -20,6 +20,9 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 
 /// The number of conversations that are listed at a time.
 const PAGE: u32 = 100;
+/// The lists of a folder, each as whether it is that of the archive. They are read twice, because a conversation that is
+/// used meanwhile moves from a later page to the first one.
+const LISTS: [bool; 4] = [false, true, false, true];
 
 /// `GET /api/folders/{id}/export`
 pub(super) async fn export(
@@ -36,7 +39,9 @@ pub(super) async fn export(
         disposition: content_disposition("attachment", &format!("{}.zip", safe_file_name(name))),
         size: None,
     };
-    let bytes = archive(chat, caller, with_paths(folders));
+    // The response has begun, so an error can only break it off.
+    let bytes = archive(chat, caller, with_paths(folders))
+        .inspect_err(|error| tracing::warn!(%error, "the download of a folder was broken off"));
     Ok(FileContent::new(&HeaderMap::new(), sent, Body::from_stream(bytes)))
 }
 
@@ -58,9 +63,9 @@ fn with_paths(folders: Vec<Folder>) -> Vec<(String, String)> {
 
 /// The packed bytes that were not sent yet.
 #[derive(Clone, Default)]
-struct Packed(Arc<Mutex<Vec<u8>>>);
+struct UnsentBytes(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Packed {
+impl Write for UnsentBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -71,13 +76,13 @@ impl Write for Packed {
     }
 }
 
-impl Packed {
+impl UnsentBytes {
     fn take(&self) -> Bytes {
         std::mem::take(&mut *self.0.lock()).into()
     }
 }
 
-type Writer = ZipWriter<StreamWriter<Packed>>;
+type Writer = ZipWriter<StreamWriter<UnsentBytes>>;
 
 /// A conversation as files.
 struct ExportedFiles {
@@ -86,30 +91,35 @@ struct ExportedFiles {
     markdown: String,
 }
 
-/// Packs the conversations of folders. Only one is in memory, and it is packed on a thread for blocking work.
+/// Packs the conversations of folders. Only one is in memory, beside the ids of all, and it is packed on a thread for
+/// blocking work.
 fn archive(
     chat: Chat,
     caller: Caller,
     folders: Vec<(String, String)>,
 ) -> impl Stream<Item = Result<Bytes, io::Error>> + Send {
     async_stream::try_stream! {
-        let packed = Packed::default();
-        let mut writer: Writer = ZipWriter::new_stream(packed.clone());
+        let unsent = UnsentBytes::default();
+        let mut writer: Writer = ZipWriter::new_stream(unsent.clone());
         // Makes the names of conversations with the same title differ.
         let mut number = 0_u32;
+        let mut seen = HashSet::new();
         for (folder_id, path) in folders {
-            for archived in [false, true] {
+            for archived in LISTS {
                 let mut cursor: Option<String> = None;
                 loop {
                     let filter = ListFilter { archived, folder_id: Some(folder_id.clone()) };
-                    let page = chat.conversations(&caller, filter, PAGE, cursor.as_deref()).await.map_err(broken_off)?;
+                    let page = chat.conversations(&caller, filter, PAGE, cursor.as_deref()).await.map_err(io_error)?;
                     for item in page.items {
-                        if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(broken_off)? {
+                        if !seen.insert(item.id.clone()) {
+                            continue;
+                        }
+                        if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(io_error)? {
                             number += 1;
                             let name = format!("{path}/{number:04} {}", safe_file_name(&files.title));
                             let pack = move || pack(writer, &name, &files);
                             writer = tokio::task::spawn_blocking(pack).await.map_err(io::Error::other)??;
-                            yield packed.take();
+                            yield unsent.take();
                         }
                     }
                     cursor = page.next;
@@ -120,12 +130,11 @@ fn archive(
             }
         }
         writer.finish().map_err(io::Error::other)?;
-        yield packed.take();
+        yield unsent.take();
     }
 }
 
-/// The response has begun, so an error can only break it off.
-fn broken_off(error: UserError) -> io::Error {
+fn io_error(error: UserError) -> io::Error {
     io::Error::other(error.message)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn settings() -> GraphSettings {
 #[derive(Default)]
 struct Reader {
     asked: Mutex<Vec<String>>,
-    /// What the next requests fail with.
+    /// The failures of the next requests.
     failures: Mutex<Vec<ModelFailure>>,
 }
 

@@ -62,7 +62,7 @@ async fn documents_are_added_found_replaced_and_deleted() {
     }
 }
 
-/// What a file replaces is not found any more, also if another document has its bytes.
+/// A replaced text is not found any more, also if another document has its bytes.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_replace_the_newest_one_with_their_name() {
     let folder = tempfile::tempdir().unwrap();

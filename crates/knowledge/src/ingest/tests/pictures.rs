@@ -18,9 +18,9 @@ const CONFIG: &str = "
 connections: [{ id: demo, type: Demo }]
 knowledge: { pageReader: { model: { connectionId: demo, model: m }, maxPages: 4, pagesPerRequest: 2 } }
 ";
-/// What the program says of a file of five pages without text.
+/// The output of the program for a file of five pages without text.
 const SCAN: &str = r#"{"Err":{"code":"noTextLayer","message":"It has no text.","picturePages":[1,2,3,4,5]}}"#;
-/// What the program says of a file with a scanned page before a typed one.
+/// The output of the program for a file with a scanned page before a typed one.
 const MIXED: &str = r#"{"Ok":{"format":"pdf","title":"Plant","parts":[{"place":{"kind":"page","page":2},"syntax":"markdown","text":"Typed words about valves."}],"warnings":[{"code":"pagesWithoutText","message":"Pages without text: 1."}],"picturePages":[1]}}"#;
 const PDF: &str = "%PDF-1.7 and pictures";
 
@@ -238,7 +238,7 @@ async fn pages_before_a_failure_are_kept() {
     check(vec![None, failed()], &[read, "Pages without text, which are pictures or cannot be decoded: 4."]).await;
 }
 
-/// What was read of a file is gone with it.
+/// The text of pictures in a file is deleted with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_replaced_and_deleted_files_are_deleted() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What others do while a run executes a step.
+//! Actions of others while a run executes a step.
 
 use super::fake::{Server, ada, call, workflow};
 use crate::plan::StepState;

@@ -41,7 +41,7 @@ async fn people_are_told_of_questions_of_workflows_and_of_their_agents() {
             let mut seen = told.0.lock().clone();
             seen.sort_unstable();
             assert_eq!((asked.len(), &seen), (questions, &asked));
-            // Whom an administrator adds is told of it, once, and finds it among what has begun to wait since.
+            // A person whom an administrator adds is told of the question once, and finds it among the new ones.
             let asked_at = store::task(&server.runs.store, &asked[0]).await.unwrap().unwrap().created_at;
             let is_found = async |caller: Caller, since: i64| {
                 let tasks = store::tasks_since(&server.runs.store, &caller, since, 10).await.unwrap();

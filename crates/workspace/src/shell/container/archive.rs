@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use tar::{Archive, Builder, EntryType, Header, PaxExtensions};
 
-/// The most names of what cannot be stored, and the characters of each that are shown.
+/// The maximum number of shown names of entries that cannot be stored, and of the characters of each.
 const MAX_LEFT_OUT: usize = 20;
 const MAX_SHOWN: usize = 200;
 /// The longest path of an entry in bytes. Linux knows no longer ones.
@@ -83,7 +83,7 @@ impl Unpacked {
                     long_path = pax_path(&read_whole(&mut entry, MAX_PAX)?).or(long_path);
                     continue;
                 }
-                // Nobody reads where links lead, or what holds for all entries.
+                // The targets of links and the headers for all entries are not used.
                 EntryType::GNULongLink | EntryType::XGlobalHeader => continue,
                 EntryType::GNUSparse => return Err(Stop::Damaged(io::Error::other("it has a sparse file"))),
                 _ => {}
@@ -104,7 +104,7 @@ impl Unpacked {
                 EntryType::Directory => continue,
                 EntryType::Regular | EntryType::Continuous => {}
                 kind => {
-                    self.leave_out(&path, what(kind));
+                    self.leave_out(&path, reason_for(kind));
                     continue;
                 }
             }
@@ -171,7 +171,8 @@ fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
     records.find(|record| record.key_bytes() == b"path").map(|record| record.value_bytes().to_vec())
 }
 
-fn what(kind: EntryType) -> &'static str {
+/// Returns why an entry of this kind cannot be stored.
+fn reason_for(kind: EntryType) -> &'static str {
     match kind {
         EntryType::Symlink | EntryType::Link => "it is a link",
         EntryType::Fifo => "it is a pipe",
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn packed_files_are_unpacked() {
         let long = format!("/workspace/{}/{}.txt", "a".repeat(100), "b".repeat(100));
         let parts = [packed("/workspace/a", b"one", 1000).unwrap(), packed(&long, b"two", -5).unwrap(), END.to_vec()];
         let unpacked = unpack(&parts.concat(), &WorkspaceLimits::default());
@@ -323,7 +324,8 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-            let _ = unpack(&bytes, &WorkspaceLimits::default());
+            let limits = WorkspaceLimits::default();
+            assert_bounded(&unpack(&bytes, &limits), &limits);
         }
     }
 }

@@ -39,7 +39,7 @@ const SCRIPT_ENVIRONMENT: [(&str, &str); 6] = [
     ("HOME", WORKSPACE),
     ("TMPDIR", "/tmp"),
     ("LANG", "C.UTF-8"),
-    // What programs keep for the next time is not among the files of the user.
+    // Caches of programs are not among the files of the user.
     ("XDG_CACHE_HOME", "/tmp/.cache"),
     ("XDG_CONFIG_HOME", "/tmp/.config"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
@@ -78,7 +78,7 @@ pub(super) fn start(key: &ContainerKey, settings: &ShellSettings, limits: &Works
     let mut command = engine(key);
     let memory = settings.memory().to_string();
     let options = [
-        // What is not here is not fetched: the operator decides when an image changes.
+        // A missing image is not fetched: the operator decides when an image changes.
         "--rm --interactive --pull never --network none --read-only --cap-drop all",
         "--security-opt no-new-privileges --log-driver none --hostname sandbox --workdir /",
         // The processes of all containers together; Podman would set the highest number, which it may not everywhere.

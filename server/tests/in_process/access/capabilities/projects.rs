@@ -3,6 +3,7 @@
 use crate::access::*;
 use auth::{AuthMethod, Credentials};
 use axum::Extension;
+use futures::StreamExt;
 use std::io::Cursor;
 use std::time::Duration;
 use store::NewUser;
@@ -172,6 +173,46 @@ async fn a_folder_in_a_project_is_moved_and_exported_with_its_conversations() {
     assert_eq!(ask(&routes, &ada, Method::DELETE, &format!("/api/folders/{outer}"), None).await.0, 204);
     let (_, folders) = ask(&routes, &ada, Method::GET, "/api/folders", None).await;
     assert_eq!((&folders["items"][0]["id"], folders["items"][0].get("parentId")), (&json!(inner), None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_that_move_in_the_list_during_a_download_are_in_it() {
+    let routes = serve(&config()).await;
+    let ada = caller(("ada", true, &[]));
+    let (_, project) = ask(&routes, &ada, Method::POST, ALL, Some(json!({ "name": "Sales" }))).await;
+    assert_eq!(call_route(&routes, &ada, send("home", "helper", "c", "Hello")).await.0, 200);
+    let (_, exported) = ask(&routes, &ada, Method::GET, "/api/conversations/c/export", None).await;
+    // One more than a page of the list has.
+    let mut ids = Vec::new();
+    for _ in 0..101 {
+        let (status, imported) = ask(&routes, &ada, Method::POST, "/api/conversations", Some(exported.clone())).await;
+        assert_eq!(status, 201, "{imported}");
+        let path = format!("/api/conversations/{}", imported["id"].as_str().unwrap());
+        let place = Some(json!({ "folderId": project["folderId"] }));
+        assert_eq!(ask(&routes, &ada, Method::PATCH, &path, place).await.0, 204);
+        ids.push(path);
+    }
+    let folder = format!("/api/folders/{}/export", project["folderId"].as_str().unwrap());
+    let project = format!("{ALL}/{}/export", project["id"].as_str().unwrap());
+    for (path, oldest) in [(folder, &ids[0]), (project, &ids[1])] {
+        let request = Request::builder().uri(&path).extension(ada.clone()).body(Body::empty()).unwrap();
+        let mut frames = routes.clone().oneshot(request).await.unwrap().into_body().into_data_stream();
+        let mut bytes = Vec::new();
+        // The project begins with its settings.
+        for _ in 0..2 {
+            bytes.extend_from_slice(&frames.next().await.unwrap().unwrap());
+        }
+        // From the last page of the list to the first one, which was read already.
+        assert_eq!(ask(&routes, &ada, Method::PATCH, oldest, Some(json!({ "pinned": true }))).await.0, 204);
+        while let Some(frame) = frames.next().await {
+            bytes.extend_from_slice(&frame.unwrap());
+        }
+        let count = match ZipArchive::new(Cursor::new(&bytes)) {
+            Ok(archive) => archive.len() / 2,
+            Err(_) => String::from_utf8_lossy(&bytes).lines().count() - 1,
+        };
+        assert_eq!(count, 101, "{path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -107,7 +107,7 @@ async fn finished_effect_is_repeated_only_by_an_administrator_who_confirms() {
     assert_eq!(arguments["repeatedEffects"], json!(["post"]));
 }
 
-/// Whom a question asks may be gone.
+/// The people to whom a question is addressed may be gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn administrator_lets_others_answer() {
     let asks =

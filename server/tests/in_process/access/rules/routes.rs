@@ -237,7 +237,7 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
     let nowhere = put(format!("/api/folders/{mine}/parent"), json!({}));
     assert_eq!(call_route(&routes, &eve, nowhere).await.0, 422, "a body without the other folder");
 
-    // What the owner may do.
+    // The rights of the owner.
     let own = |change: Value| patch("/api/conversations/c".to_owned(), change);
     for (change, listed) in [
         (json!({ "folderId": folder, "pinned": true }), format!("?folder={folder}")),
