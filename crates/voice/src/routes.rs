@@ -18,7 +18,7 @@ use bytes::Bytes;
 use capability::Context;
 use chat::{Caller, PermitError, RoutineMeters, RunPermit, RunPermits, current_trace, traced};
 use config::{Config, ModelConnection};
-use contract::{FinishReason, ModelId, ReplyUsage, Usage};
+use contract::{ModelId, ReplyUsage, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -175,7 +175,7 @@ async fn transcribe(
         };
         let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
         let cost_usd = price.map(|price| price * seconds / 60.0);
-        meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
+        meter.record_reply(ReplyUsage::of_request(model, usage, cost_usd, begun.elapsed())).await;
         heard.map(|heard| heard.text).map_err(|failure| unavailable(&failure, &settings.connection_id))
     });
     Ok(Json(RecordingText { text: text.await? }))
@@ -276,7 +276,7 @@ impl VoiceRoutes {
                 return Err(unavailable(failure, &settings.connection_id));
             }
             let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
-            meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
+            meter.record_reply(ReplyUsage::of_request(id, Usage::default(), cost_usd, begun.elapsed())).await;
             let audio = audio.map_err(|failure| unavailable(&failure, &settings.connection_id))?;
             cache.insert(key, audio.clone());
             Ok(audio)
@@ -309,20 +309,6 @@ fn connection<'c>(config: &'c Config, id: &str) -> Result<&'c ModelConnection, U
         tracing::warn!(connection = id, "the speech service cannot be used: there is no such connection");
         UserError::new(ErrorCode::Unavailable, UNAVAILABLE)
     })
-}
-
-/// Returns the usage of a request.
-fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
-    ReplyUsage {
-        step: 1,
-        model,
-        finish_reason: FinishReason::Stop,
-        usage,
-        cost_usd,
-        saved_usd: None,
-        first_part: whole,
-        whole,
-    }
 }
 
 /// The message to users while the service gives no answer.

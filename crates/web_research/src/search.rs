@@ -5,8 +5,7 @@ use crate::known::KnownUrls;
 use crate::provider::{Provider, Recency, SearchAnswer, SearchFailure, SearchQuery};
 use crate::section::{MAX_RESULTS, SEARCH};
 use contract::{
-    Annotations, FinishReason, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage,
-    read_arguments,
+    Annotations, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage, read_arguments,
 };
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -129,18 +128,8 @@ async fn ask(
     let begun = Instant::now();
     let answer = provider.search(query).await;
     if let Ok(answer) = &answer {
-        let whole = begun.elapsed();
-        let replied = ReplyUsage {
-            step: 1,
-            model: id,
-            finish_reason: FinishReason::Stop,
-            usage: Usage::default(),
-            cost_usd: Some(answer.cost_usd),
-            saved_usd: None,
-            first_part: whole,
-            whole,
-        };
-        models.record_reply(replied).await;
+        let usage = ReplyUsage::of_request(id, Usage::default(), Some(answer.cost_usd), begun.elapsed());
+        models.record_reply(usage).await;
     }
     Ok(answer)
 }

@@ -17,12 +17,12 @@ pub(crate) use rerank::Reranker;
 
 use crate::section::{EmbeddingSource, KnowledgeSettings};
 use config::Config;
-use contract::{FinishReason, ModelId, ModelUse, ReplyUsage, Usage};
+use contract::{ModelId, ModelUse, ReplyUsage, Usage};
 use embeddings::ApiEmbedder;
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Whether this program can use a folder of static embeddings.
 pub(crate) const HAS_FOLDERS: bool = cfg!(feature = "static-embeddings");
@@ -150,23 +150,9 @@ pub(crate) async fn embed_query(
     let begun = Instant::now();
     let embedded = embedder.embed(&[query.to_owned()], Purpose::Query).await?;
     if let Some((id, _)) = bill {
-        models.record_reply(usage_of(id, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
+        models.record_reply(ReplyUsage::of_request(id, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
     }
     embedded.vectors.into_iter().next().ok_or(EmbeddingFailure::Api(ApiFailure::Malformed))
-}
-
-/// Returns the usage of a request.
-pub(crate) fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
-    ReplyUsage {
-        step: 1,
-        model,
-        finish_reason: FinishReason::Stop,
-        usage,
-        cost_usd,
-        saved_usd: None,
-        first_part: whole,
-        whole,
-    }
 }
 
 /// Reads answers as the clients do; for fuzzing.
