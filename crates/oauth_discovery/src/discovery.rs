@@ -89,7 +89,7 @@ pub async fn discover(
         Some(AuthorizationServer::Endpoints { authorization, token, revocation }) => {
             Some(configured(authorization, token, revocation.as_ref()))
         }
-        Some(AuthorizationServer::Issuer(issuer)) => Some(of_issuer(http, issuer.as_str()).await?),
+        Some(AuthorizationServer::Issuer(issuer)) => Some(server_of_issuer(http, issuer.as_str()).await?),
         None => None,
     };
     let document = if known.is_some() && !service.is_mcp {
@@ -101,8 +101,8 @@ pub async fn discover(
     let named = document.as_ref().and_then(|document| document.authorization_servers.first().cloned());
     let server = match (known, named) {
         (Some(server), _) => server,
-        (None, Some(issuer)) => of_issuer(http, &issuer).await?,
-        (None, None) if service.is_mcp => of_origin(http, &service.url).await?,
+        (None, Some(issuer)) => server_of_issuer(http, &issuer).await?,
+        (None, None) if service.is_mcp => server_of_origin(http, &service.url).await?,
         (None, None) => return Err(OauthError::Invalid("the service does not name its authorization server")),
     };
     let offered = document.map(|document| document.scopes_supported).unwrap_or_default();
@@ -139,19 +139,19 @@ pub(crate) async fn resource_document(
     service: &Url,
     challenge: &Challenge,
 ) -> Result<Option<ResourceDocument>, OauthError> {
-    let mut places = match &challenge.resource_metadata {
+    let mut urls = match &challenge.resource_metadata {
         Some(text) => vec![http.address(text)?],
         None => Vec::new(),
     };
-    const PLACE: &str = "/.well-known/oauth-protected-resource";
+    const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
     let path = service.path().trim_end_matches('/');
-    places.extend((!path.is_empty()).then(|| at(service, &format!("{PLACE}{path}"))));
-    places.push(at(service, PLACE));
-    for place in places {
-        let Some(document) = http.document::<ResourceDocument>(SERVICE, place).await? else { continue };
+    urls.extend((!path.is_empty()).then(|| with_path(service, &format!("{WELL_KNOWN}{path}"))));
+    urls.push(with_path(service, WELL_KNOWN));
+    for url in urls {
+        let Some(document) = http.document::<ResourceDocument>(SERVICE, url).await? else { continue };
         // Otherwise a service could get tokens for another one.
-        let is_its = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
-        return if is_its {
+        let is_of_service = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
+        return if is_of_service {
             Ok(Some(document))
         } else {
             Err(OauthError::Invalid("the metadata are those of another service"))
@@ -169,14 +169,14 @@ fn is_part_of(service: &Url, resource: &str) -> bool {
 }
 
 /// Returns an authorization server at which users agree.
-async fn of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, OauthError> {
-    read(http, document_of_issuer(http, issuer).await?)
+async fn server_of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerMetadata, OauthError> {
+    server_metadata(http, document_of_issuer(http, issuer).await?)
 }
 
 /// Returns the metadata of an authorization server.
 pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerDocument, OauthError> {
     let url = http.address(issuer)?;
-    let found = find(http, &url).await?;
+    let found = find_document(http, &url).await?;
     let document = found.ok_or(OauthError::Invalid("the authorization server has no metadata"))?;
     // Only then are they those of this server (RFC 8414, 3.3).
     let same = |said: &String| said.trim_end_matches('/') == issuer.trim_end_matches('/');
@@ -188,36 +188,36 @@ pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result
 
 /// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
 /// metadata either, its endpoints have fixed paths.
-async fn of_origin(http: &OauthHttp, service: &Url) -> Result<ServerMetadata, OauthError> {
-    let root = at(service, "/");
-    if let Some(document) = find(http, &root).await? {
+async fn server_of_origin(http: &OauthHttp, service: &Url) -> Result<ServerMetadata, OauthError> {
+    let root = with_path(service, "/");
+    if let Some(document) = find_document(http, &root).await? {
         let same = |said: &String| Url::parse(said).is_ok_and(|said| said.origin() == root.origin());
         if !document.issuer.as_ref().is_some_and(same) {
             return Err(OauthError::Invalid("the metadata are those of another authorization server"));
         }
-        return read(http, document);
+        return server_metadata(http, document);
     }
-    let mut server = configured(&at(service, "/authorize"), &at(service, "/token"), None);
-    server.registration_endpoint = Some(at(service, "/register"));
+    let mut server = configured(&with_path(service, "/authorize"), &with_path(service, "/token"), None);
+    server.registration_endpoint = Some(with_path(service, "/register"));
     Ok(server)
 }
 
-async fn find(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, OauthError> {
+async fn find_document(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, OauthError> {
     let path = issuer.path().trim_end_matches('/');
-    let mut places = vec![
-        at(issuer, &format!("/.well-known/oauth-authorization-server{path}")),
-        at(issuer, &format!("/.well-known/openid-configuration{path}")),
+    let mut urls = vec![
+        with_path(issuer, &format!("/.well-known/oauth-authorization-server{path}")),
+        with_path(issuer, &format!("/.well-known/openid-configuration{path}")),
     ];
-    places.extend((!path.is_empty()).then(|| at(issuer, &format!("{path}/.well-known/openid-configuration"))));
-    for place in places {
-        if let Some(document) = http.document(SERVER, place).await? {
+    urls.extend((!path.is_empty()).then(|| with_path(issuer, &format!("{path}/.well-known/openid-configuration"))));
+    for url in urls {
+        if let Some(document) = http.document(SERVER, url).await? {
             return Ok(Some(document));
         }
     }
     Ok(None)
 }
 
-fn read(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, OauthError> {
+fn server_metadata(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, OauthError> {
     // Without PKCE a stolen code could be used.
     if document.code_challenge_methods_supported.is_some_and(|methods| !methods.iter().any(|method| method == "S256")) {
         return Err(OauthError::Invalid("the authorization server does not support PKCE"));
@@ -239,7 +239,7 @@ fn read(http: &OauthHttp, document: ServerDocument) -> Result<ServerMetadata, Oa
 }
 
 /// Returns the address of a path on the same server.
-fn at(url: &Url, path: &str) -> Url {
+fn with_path(url: &Url, path: &str) -> Url {
     let mut url = url.clone();
     url.set_path(path);
     url.set_query(None);

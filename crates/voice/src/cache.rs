@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 pub(crate) struct AudioCache {
     max_bytes: usize,
     max_age: Duration,
-    kept: Mutex<Kept>,
+    entries: Mutex<Entries>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Entries {
     parts: HashMap<String, Part>,
     bytes: usize,
     /// Counts the uses.
@@ -24,22 +24,22 @@ struct Kept {
 struct Part {
     audio: Bytes,
     last_use: u64,
-    kept_at: Instant,
+    added_at: Instant,
 }
 
 impl AudioCache {
     /// Creates an empty cache.
     pub(crate) fn new(max_bytes: usize, max_age: Duration) -> Self {
-        Self { max_bytes, max_age, kept: Mutex::default() }
+        Self { max_bytes, max_age, entries: Mutex::default() }
     }
 
     /// Returns the audio with this key.
     pub(crate) fn get(&self, key: &str) -> Option<Bytes> {
-        let kept = &mut *self.kept.lock();
-        kept.remove_older(self.max_age);
-        kept.clock += 1;
-        let part = kept.parts.get_mut(key)?;
-        part.last_use = kept.clock;
+        let entries = &mut *self.entries.lock();
+        entries.remove_older(self.max_age);
+        entries.clock += 1;
+        let part = entries.parts.get_mut(key)?;
+        part.last_use = entries.clock;
         Some(part.audio.clone())
     }
 
@@ -49,23 +49,23 @@ impl AudioCache {
         if size > self.max_bytes {
             return;
         }
-        let kept = &mut *self.kept.lock();
-        kept.remove_older(self.max_age);
-        kept.remove(&key);
-        while kept.bytes + size > self.max_bytes {
-            let oldest = kept.parts.iter().min_by_key(|(_, part)| part.last_use).map(|(key, _)| key.clone());
+        let entries = &mut *self.entries.lock();
+        entries.remove_older(self.max_age);
+        entries.remove(&key);
+        while entries.bytes + size > self.max_bytes {
+            let oldest = entries.parts.iter().min_by_key(|(_, part)| part.last_use).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
-            kept.remove(&oldest);
+            entries.remove(&oldest);
         }
-        kept.clock += 1;
-        kept.bytes += size;
-        kept.parts.insert(key, Part { audio, last_use: kept.clock, kept_at: Instant::now() });
+        entries.clock += 1;
+        entries.bytes += size;
+        entries.parts.insert(key, Part { audio, last_use: entries.clock, added_at: Instant::now() });
     }
 }
 
-impl Kept {
+impl Entries {
     fn remove_older(&mut self, max_age: Duration) {
-        let old = self.parts.iter().filter(|(_, part)| part.kept_at.elapsed() >= max_age);
+        let old = self.parts.iter().filter(|(_, part)| part.added_at.elapsed() >= max_age);
         let old: Vec<_> = old.map(|(key, _)| key.clone()).collect();
         for key in old {
             self.remove(&key);
@@ -87,8 +87,8 @@ mod tests {
     fn oldest_parts_go_when_the_room_is_used_up() {
         let cache = AudioCache::new(12, Duration::from_secs(3_600));
         let check = |expected: [bool; 3]| {
-            let kept = ["a", "b", "c"].map(|key| cache.kept.lock().parts.contains_key(key));
-            assert_eq!((kept, cache.kept.lock().bytes <= 12), (expected, true));
+            let kept = ["a", "b", "c"].map(|key| cache.entries.lock().parts.contains_key(key));
+            assert_eq!((kept, cache.entries.lock().bytes <= 12), (expected, true));
         };
         let five = || Bytes::from_static(b"12345");
         cache.insert("a".to_owned(), five());
@@ -110,6 +110,6 @@ mod tests {
         let cache = AudioCache::new(100, Duration::ZERO);
         cache.insert("a".to_owned(), Bytes::from_static(b"12345"));
         assert_eq!(cache.get("a"), None);
-        assert_eq!(cache.kept.lock().bytes, 0);
+        assert_eq!(cache.entries.lock().bytes, 0);
     }
 }

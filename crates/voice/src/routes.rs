@@ -42,9 +42,9 @@ const MAX_AT_ONCE: usize = 16;
 /// Those of one user.
 const MAX_OF_USER: usize = 4;
 /// The audio that is kept in memory, in bytes.
-const MAX_CACHED: usize = 32 << 20;
+const MAX_CACHED_BYTES: usize = 32 << 20;
 /// How long it is kept.
-const MAX_CACHED_FOR: Duration = Duration::from_secs(3_600);
+const MAX_CACHE_AGE: Duration = Duration::from_secs(3_600);
 /// The provider of the models in the usage.
 const PROVIDER: &str = "speech";
 /// The header with the number of the parts of an answer.
@@ -65,7 +65,7 @@ impl Default for Shared {
             meters: RoutineMeters::default(),
             service: SpeechService::default(),
             permits: Arc::new(RunPermits::new(MAX_AT_ONCE)),
-            cache: Arc::new(AudioCache::new(MAX_CACHED, MAX_CACHED_FOR)),
+            cache: Arc::new(AudioCache::new(MAX_CACHED_BYTES, MAX_CACHE_AGE)),
         }
     }
 }
@@ -167,16 +167,16 @@ async fn transcribe(
     let (service, settings, size) = (voice.shared.service.clone(), settings.clone(), recording.len());
     let text = until_done(async move {
         let (_permit, begun) = (permit, Instant::now());
-        let heard = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
-        let (seconds, usage) = match &heard {
-            Ok(heard) => (heard.seconds, heard.usage),
+        let transcript = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
+        let (seconds, usage) = match &transcript {
+            Ok(transcript) => (transcript.seconds, transcript.usage),
             Err(failure) if failure.may_cost() => (None, Usage::default()),
             Err(failure) => return Err(unavailable(failure, &settings.connection_id)),
         };
         let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
         let cost_usd = price.map(|price| price * seconds / 60.0);
         meter.record_reply(ReplyUsage::of_request(model, usage, cost_usd, begun.elapsed())).await;
-        heard.map(|heard| heard.text).map_err(|failure| unavailable(&failure, &settings.connection_id))
+        transcript.map(|transcript| transcript.text).map_err(|failure| unavailable(&failure, &settings.connection_id))
     });
     Ok(Json(RecordingText { text: text.await? }))
 }

@@ -54,7 +54,7 @@ impl ServiceFailure {
 
 /// The transcript of a recording.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct Transcript {
     pub(crate) text: String,
     /// The length of the recording in seconds, as far as the service says it.
     pub(crate) seconds: Option<f64>,
@@ -78,7 +78,7 @@ impl SpeechService {
         settings: &Transcription,
         language: Option<&str>,
         (kind, recording): (RecordingKind, Bytes),
-    ) -> Result<Heard, ServiceFailure> {
+    ) -> Result<Transcript, ServiceFailure> {
         let boundary = uuid::Uuid::new_v4().simple().to_string();
         let mut fields = vec![("model", settings.model.as_str()), ("response_format", "json")];
         fields.extend(language.or(settings.language.as_deref()).map(|language| ("language", language)));
@@ -186,13 +186,13 @@ struct TranscriptUsage {
     output_tokens: Option<u64>,
 }
 
-fn read_transcript(body: &[u8]) -> Option<Heard> {
+fn read_transcript(body: &[u8]) -> Option<Transcript> {
     let TranscriptAnswer { text, duration, usage } = serde_json::from_slice(body).ok()?;
     let TranscriptUsage { seconds, input_tokens, output_tokens } = usage.unwrap_or_default();
     let seconds = seconds.or(duration).filter(|seconds| (0.0..=MAX_LENGTH).contains(seconds));
     let (input_tokens, output_tokens) = (input_tokens.unwrap_or(0), output_tokens.unwrap_or(0));
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
-    Some(Heard { text: text.trim().to_owned(), seconds, usage })
+    Some(Transcript { text: text.trim().to_owned(), seconds, usage })
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     fn transcripts_are_read_with_what_they_say_about_the_length() {
         let check = |body: &str, expected: Option<(&str, Option<f64>, u64)>| {
             let read = read_transcript(body.as_bytes());
-            let read = read.as_ref().map(|heard| (heard.text.as_str(), heard.seconds, heard.usage.input_tokens));
+            let read = read.as_ref().map(|read| (read.text.as_str(), read.seconds, read.usage.input_tokens));
             assert_eq!(read, expected, "{body}");
         };
         check(r#"{"text":" Hello. "}"#, Some(("Hello.", None, 0)));

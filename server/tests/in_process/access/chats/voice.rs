@@ -58,13 +58,13 @@ async fn answer(State(service): State<SpeechStandIn>, request: Request<Body>) ->
     format!("audio of {input}").into_response()
 }
 
-struct Heard {
+struct VoiceServer {
     service: SpeechStandIn,
     routes: Router,
     ada: Caller,
 }
 
-impl Heard {
+impl VoiceServer {
     async fn new() -> Self {
         let service = SpeechStandIn::default();
         let url = service.start().await;
@@ -144,9 +144,9 @@ fn said(status: u16, body: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recording_is_written_down_for_who_may_use_the_agent() {
-    let heard = Heard::new().await;
-    assert_eq!(heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await, "Hello there.");
-    let sent = heard.service.requests();
+    let server = VoiceServer::new().await;
+    assert_eq!(server.transcribe(&server.ada, "agentId=helper", RECORDING).await, "Hello there.");
+    let sent = server.service.requests();
     let [sent] = sent.as_slice() else { panic!("{sent:?}") };
     assert!(sent.starts_with("/v1/audio/transcriptions Bearer k3y "), "{sent}");
     for part in [
@@ -157,62 +157,62 @@ async fn recording_is_written_down_for_who_may_use_the_agent() {
     ] {
         assert!(sent.contains(part), "{part}: {sent}");
     }
-    heard.transcribe(&heard.ada, "agentId=helper&language=fr", RECORDING).await;
-    assert!(heard.service.requests()[1].contains("name=\"language\"\r\n\r\nfr\r\n"));
+    server.transcribe(&server.ada, "agentId=helper&language=fr", RECORDING).await;
+    assert!(server.service.requests()[1].contains("name=\"language\"\r\n\r\nfr\r\n"));
     let check = async |who: &Caller, query: &str, recording: &[u8], expected: &str| {
-        let refused = heard.transcribe(who, query, recording).await;
+        let refused = server.transcribe(who, query, recording).await;
         assert!(refused.starts_with(expected), "{query}: {refused}");
     };
-    check(&heard.ada, "agentId=team", RECORDING, "404").await;
+    check(&server.ada, "agentId=team", RECORDING, "404").await;
     check(&caller(("nobody", false, &[])), "agentId=team", RECORDING, "401").await;
     check(&caller(("eve", true, &["editor"])), "agentId=team", RECORDING, "Hello there.").await;
-    check(&heard.ada, "agentId=nowhere", RECORDING, "404").await;
-    check(&heard.ada, "", RECORDING, "400").await;
-    check(&heard.ada, "agentId=helper&language=a%0Ab", RECORDING, "422 A language has").await;
-    check(&heard.ada, "agentId=helper", b"<html>", "422 This is no recording").await;
+    check(&server.ada, "agentId=nowhere", RECORDING, "404").await;
+    check(&server.ada, "", RECORDING, "400").await;
+    check(&server.ada, "agentId=helper&language=a%0Ab", RECORDING, "422 A language has").await;
+    check(&server.ada, "agentId=helper", b"<html>", "422 This is no recording").await;
     let long = [RECORDING, &[0; 5 * (16 << 10)]].concat();
-    check(&heard.ada, "agentId=helper", &long, "413 The recording is too long: 5 seconds and 80 KB at most.").await;
-    assert_eq!(heard.service.requests().len(), 3);
+    check(&server.ada, "agentId=helper", &long, "413 The recording is too long: 5 seconds and 80 KB at most.").await;
+    assert_eq!(server.service.requests().len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answer_is_read_for_its_owner_only_and_paid_for_once() {
-    let heard = Heard::new().await;
-    let (question, answer) = heard.ask(&heard.ada, "c").await;
-    let spoken = heard.speak(&heard.ada, "c", &answer, 0).await;
+    let server = VoiceServer::new().await;
+    let (question, answer) = server.ask(&server.ada, "c").await;
+    let spoken = server.speak(&server.ada, "c", &answer, 0).await;
     let (count, audio) = spoken.split_once(' ').unwrap();
     assert!(count.parse::<u32>().unwrap() >= 1 && audio.starts_with("audio of "), "{spoken}");
-    let sent = heard.service.requests();
+    let sent = server.service.requests();
     assert!(sent[0].starts_with("/v1/audio/speech Bearer k3y {\"model\":\"mouth\",\"voice\":\"alloy\","), "{sent:?}");
-    assert_eq!(heard.speak(&heard.ada, "c", &answer, 0).await, spoken);
-    assert_eq!(heard.service.requests().len(), 1);
+    assert_eq!(server.speak(&server.ada, "c", &answer, 0).await, spoken);
+    assert_eq!(server.service.requests().len(), 1);
     let check = async |who: &Caller, conversation: &str, message: &str, part: u32, expected: &str| {
-        let refused = heard.speak(who, conversation, message, part).await;
+        let refused = server.speak(who, conversation, message, part).await;
         assert!(refused.starts_with(expected), "{conversation} {message}: {refused}");
     };
     check(&caller(("eve", true, &[])), "c", &answer, 0, "404").await;
-    check(&heard.ada, "other", &answer, 0, "404").await;
-    check(&heard.ada, "c", "other", 0, "404").await;
+    check(&server.ada, "other", &answer, 0, "404").await;
+    check(&server.ada, "c", "other", 0, "404").await;
     // Only answers are read: the endpoint reads no text of a caller.
-    check(&heard.ada, "c", &question, 0, "404").await;
-    check(&heard.ada, "c", &answer, 99, "422 This answer has no such part.").await;
-    assert_eq!(heard.service.requests().len(), 1);
+    check(&server.ada, "c", &question, 0, "404").await;
+    check(&server.ada, "c", &answer, 99, "422 This answer has no such part.").await;
+    assert_eq!(server.service.requests().len(), 1);
 }
 
 /// The user learns what to do, and nothing of the service.
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_of_the_service_are_told_without_its_words() {
-    let heard = Heard::new().await;
-    let (_, answer) = heard.ask(&heard.ada, "c").await;
+    let server = VoiceServer::new().await;
+    let (_, answer) = server.ask(&server.ada, "c").await;
     for (status, expected) in [
         (500, "503 The speech service does not answer. Try again in a moment."),
         (401, "503 The speech service does not answer. Try again in a moment."),
         (400, "503 The speech service did not accept this."),
     ] {
-        *heard.service.failure.lock().unwrap() = Some(status);
+        *server.service.failure.lock().unwrap() = Some(status);
         for said in [
-            heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await,
-            heard.speak(&heard.ada, "c", &answer, 0).await,
+            server.transcribe(&server.ada, "agentId=helper", RECORDING).await,
+            server.speak(&server.ada, "c", &answer, 0).await,
         ] {
             assert!(said.starts_with(expected) && !said.contains("secret"), "{status}: {said}");
         }
@@ -222,42 +222,42 @@ async fn failures_of_the_service_are_told_without_its_words() {
 /// Half a minute costs 0.1 dollars, and the quota is 0.15.
 #[tokio::test(flavor = "multi_thread")]
 async fn cost_counts_in_quotas() {
-    let heard = Heard::new().await;
+    let server = VoiceServer::new().await;
     let poor = caller(("poor", true, &[]));
     for expected in ["Hello there.", "Hello there.", "429"] {
-        let said = heard.transcribe(&poor, "agentId=helper", RECORDING).await;
+        let said = server.transcribe(&poor, "agentId=helper", RECORDING).await;
         assert!(said.starts_with(expected), "{expected}: {said}");
     }
-    assert_eq!(heard.service.requests().len(), 2);
+    assert_eq!(server.service.requests().len(), 2);
 }
 
 /// The service may charge for a request whose client has disconnected.
 #[tokio::test(flavor = "multi_thread")]
 async fn abandoned_requests_count_in_quotas() {
-    let heard = Heard::new().await;
+    let server = VoiceServer::new().await;
     let poor = caller(("poor", true, &[]));
-    *heard.service.delay.lock().unwrap() = Duration::from_millis(300);
-    heard.abandon(&poor).await;
-    heard.abandon(&poor).await;
+    *server.service.delay.lock().unwrap() = Duration::from_millis(300);
+    server.abandon(&poor).await;
+    server.abandon(&poor).await;
     sleep(Duration::from_secs(2)).await;
-    let said = heard.transcribe(&poor, "agentId=helper", RECORDING).await;
+    let said = server.transcribe(&poor, "agentId=helper", RECORDING).await;
     assert!(said.starts_with("429"), "{said}");
-    assert_eq!(heard.service.requests().len(), 2);
+    assert_eq!(server.service.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_of_a_user_at_the_same_time_are_limited() {
-    let heard = Heard::new().await;
-    *heard.service.delay.lock().unwrap() = Duration::from_secs(30);
+    let server = VoiceServer::new().await;
+    *server.service.delay.lock().unwrap() = Duration::from_secs(30);
     for _ in 0..4 {
-        heard.abandon(&heard.ada).await;
+        server.abandon(&server.ada).await;
     }
-    let said = heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await;
+    let said = server.transcribe(&server.ada, "agentId=helper", RECORDING).await;
     assert!(said.starts_with("429 4 of your requests for speech are not done yet."), "{said}");
-    assert_eq!(heard.service.requests().len(), 4);
-    *heard.service.delay.lock().unwrap() = Duration::ZERO;
+    assert_eq!(server.service.requests().len(), 4);
+    *server.service.delay.lock().unwrap() = Duration::ZERO;
     let eve = caller(("eve", true, &[]));
-    assert_eq!(heard.transcribe(&eve, "agentId=helper", RECORDING).await, "Hello there.");
+    assert_eq!(server.transcribe(&eve, "agentId=helper", RECORDING).await, "Hello there.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,12 +267,12 @@ connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
 agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo }, auth: public }]
 pages: [{ id: p, auth: public }]
 ";
-    let heard =
-        Heard { routes: serve(config).await, service: SpeechStandIn::default(), ada: caller(("ada", true, &[])) };
-    let (_, answer) = heard.ask(&heard.ada, "c").await;
+    let server =
+        VoiceServer { routes: serve(config).await, service: SpeechStandIn::default(), ada: caller(("ada", true, &[])) };
+    let (_, answer) = server.ask(&server.ada, "c").await;
     for said in [
-        heard.transcribe(&heard.ada, "agentId=helper", RECORDING).await,
-        heard.speak(&heard.ada, "c", &answer, 0).await,
+        server.transcribe(&server.ada, "agentId=helper", RECORDING).await,
+        server.speak(&server.ada, "c", &answer, 0).await,
     ] {
         assert!(said.starts_with("422 This server has no speech service for this"), "{said}");
     }
