@@ -3,7 +3,7 @@
 use crate::cache::AudioCache;
 use crate::recording::RecordingKind;
 use crate::section::{Speech, Transcription, VoiceSettings, is_language, service_of};
-use crate::service::{ServiceFailure, SpeechService};
+use crate::service::{SpeechService, may_cost};
 use crate::text::{parts, spoken_text};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
@@ -19,6 +19,7 @@ use capability::Context;
 use chat::{Caller, PermitError, RoutineMeters, RunPermit, RunPermits, current_trace, traced};
 use config::{Config, ModelConnection};
 use contract::{ModelId, ReplyUsage, Usage};
+use egress::ServiceFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -170,7 +171,7 @@ async fn transcribe(
         let transcript = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
         let (seconds, usage) = match &transcript {
             Ok(transcript) => (transcript.seconds, transcript.usage),
-            Err(failure) if failure.may_cost() => (None, Usage::default()),
+            Err(failure) if may_cost(failure) => (None, Usage::default()),
             Err(failure) => return Err(unavailable(failure, &settings.connection_id)),
         };
         let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
@@ -271,7 +272,7 @@ impl VoiceRoutes {
             let (_permit, begun) = (permit, Instant::now());
             let audio = service.speak(&connection, &settings, &text).await;
             if let Err(failure) = &audio
-                && !failure.may_cost()
+                && !may_cost(failure)
             {
                 return Err(unavailable(failure, &settings.connection_id));
             }
@@ -320,8 +321,9 @@ fn unavailable(failure: &ServiceFailure, connection_id: &str) -> UserError {
     let error = UserError::new(ErrorCode::Unavailable, UNAVAILABLE);
     match failure {
         ServiceFailure::Credentials => error.because(ErrorReason::ModelCredentials),
-        ServiceFailure::Limited => error.because(ErrorReason::ModelLimit),
-        ServiceFailure::Refused(_) => {
+        ServiceFailure::Limited(_) => error.because(ErrorReason::ModelLimit),
+        // The request was refused for what is in it.
+        ServiceFailure::Status(400 | 404 | 413 | 415 | 422) => {
             let message = "The speech service did not accept this. Record again, or shorter; if it stays so, ask an administrator.";
             UserError { message: message.to_owned(), ..error }.because(ErrorReason::ModelRefused)
         }

@@ -11,13 +11,13 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use api::ApiFailure;
 pub(crate) use connection::{Embeddings, Rerank};
 pub(crate) use rerank::Reranker;
 
 use crate::section::{EmbeddingSource, KnowledgeSettings};
 use config::Config;
 use contract::{ModelId, ModelUse, ReplyUsage, Usage};
+use egress::ServiceFailure;
 use embeddings::ApiEmbedder;
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
@@ -38,7 +38,7 @@ pub(crate) enum Purpose {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EmbeddingFailure {
     #[error("the embeddings service cannot be used: {0}")]
-    Api(ApiFailure),
+    Api(ServiceFailure),
     #[cfg_attr(not(feature = "static-embeddings"), expect(dead_code, reason = "only folders have models to read"))]
     #[error("the folder of static embeddings cannot be used: {0}")]
     Model(String),
@@ -152,7 +152,7 @@ pub(crate) async fn embed_query(
     if let Some((id, _)) = bill {
         models.record_reply(ReplyUsage::of_request(id, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
     }
-    embedded.vectors.into_iter().next().ok_or(EmbeddingFailure::Api(ApiFailure::Malformed))
+    embedded.vectors.into_iter().next().ok_or(EmbeddingFailure::Api(ServiceFailure::Malformed))
 }
 
 /// Reads answers as the clients do; for fuzzing.
