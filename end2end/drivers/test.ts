@@ -1,5 +1,5 @@
-import { test as base, expect } from "@playwright/test";
-import { Server, type ServerOptions } from "../fixtures/server.ts";
+import { expect } from "@playwright/test";
+import { test as base } from "../fixtures/served.ts";
 import type { Driver, Tab } from "./driver.ts";
 import { Firefox } from "./firefox.ts";
 import { View } from "./view.ts";
@@ -9,10 +9,6 @@ import { WebKit } from "./webkit.ts";
 export const BROWSERS = { firefox: "FIREFOX", webkit: "WEBKIT_DRIVER" } as const;
 
 interface Fixtures {
-  /** Set with `test.use({ serverOptions: … })`. */
-  serverOptions: ServerOptions;
-  /** A server of this journey's own. */
-  server: Server;
   tab: Tab;
   /** The page in the tab. */
   view: View;
@@ -38,15 +34,6 @@ export const test = base.extend<Fixtures, Shared>({
     },
     { scope: "worker", timeout: 60_000 },
   ],
-  serverOptions: [{}, { option: true }],
-  server: async ({ serverOptions }, use, info) => {
-    const server = await Server.start(serverOptions);
-    await use(server);
-    await server.close();
-    if (info.status !== info.expectedStatus) {
-      await info.attach("server.log", { body: server.log.join("\n"), contentType: "text/plain" });
-    }
-  },
   expected: async ({}, use) => use([]),
   tab: async ({ driver, expected }, use, info) => {
     info.annotations.push({ type: "browser", description: driver.name });

@@ -27,6 +27,23 @@ pub struct ReplyUsage {
     pub whole: Duration,
 }
 
+impl ReplyUsage {
+    /// Returns the usage of a request that is no step of a run and whose reply is not streamed, such as one for
+    /// embeddings. `whole` is the time that it took.
+    pub fn of_request(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> Self {
+        Self {
+            step: 1,
+            model,
+            finish_reason: FinishReason::Stop,
+            usage,
+            cost_usd,
+            saved_usd: None,
+            first_part: whole,
+            whole,
+        }
+    }
+}
+
 /// Counts requests to models against limits and quotas, and records their usage.
 pub trait ModelMeter: Send + Sync + 'static {
     /// Reserves one request to this model. `is_priced` says whether the model's price is known.

@@ -150,19 +150,19 @@ pub(crate) async fn resource_document(
     service: &Url,
     challenge: &Challenge,
 ) -> Result<Option<ResourceDocument>, OauthError> {
-    let mut places = match &challenge.resource_metadata {
+    let mut urls = match &challenge.resource_metadata {
         Some(text) => vec![http.address(text)?],
         None => Vec::new(),
     };
-    const PLACE: &str = "/.well-known/oauth-protected-resource";
+    const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
     let path = service.path().trim_end_matches('/');
-    places.extend((!path.is_empty()).then(|| at(service, &format!("{PLACE}{path}"))));
-    places.push(at(service, PLACE));
-    for place in places {
-        let Some(document) = http.document::<ResourceDocument>(SERVICE, place).await? else { continue };
+    urls.extend((!path.is_empty()).then(|| with_path(service, &format!("{WELL_KNOWN}{path}"))));
+    urls.push(with_path(service, WELL_KNOWN));
+    for url in urls {
+        let Some(document) = http.document::<ResourceDocument>(SERVICE, url).await? else { continue };
         // Otherwise a service could get tokens for another one.
-        let is_its = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
-        return if is_its {
+        let is_of_service = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
+        return if is_of_service {
             Ok(Some(document))
         } else {
             Err(OauthError::Invalid("the metadata are those of another service"))
@@ -181,13 +181,13 @@ fn is_part_of(service: &Url, resource: &str) -> bool {
 
 /// Returns an authorization server at which users agree.
 async fn server_of_issuer(http: &OauthHttp, issuer: &str, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
-    read(http, document_of_issuer(http, issuer).await?, silent)
+    server_metadata(http, document_of_issuer(http, issuer).await?, silent)
 }
 
 /// Returns the metadata of an authorization server.
 pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result<ServerDocument, OauthError> {
     let url = http.address(issuer)?;
-    let found = find(http, &url).await?;
+    let found = find_document(http, &url).await?;
     let document = found.ok_or(OauthError::Invalid("the authorization server has no metadata"))?;
     // Only then are they those of this server (RFC 8414, 3.3).
     let same = |said: &String| said.trim_end_matches('/') == issuer.trim_end_matches('/');
@@ -200,35 +200,39 @@ pub(crate) async fn document_of_issuer(http: &OauthHttp, issuer: &str) -> Result
 /// Returns the authorization server at the origin of a service without metadata, as MCP had it at first. If it has no
 /// metadata either, its endpoints have fixed paths.
 async fn server_of_origin(http: &OauthHttp, service: &Url, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
-    let root = at(service, "/");
-    if let Some(document) = find(http, &root).await? {
+    let root = with_path(service, "/");
+    if let Some(document) = find_document(http, &root).await? {
         let same = |said: &String| Url::parse(said).is_ok_and(|said| said.origin() == root.origin());
         if !document.issuer.as_ref().is_some_and(same) {
             return Err(OauthError::Invalid("the metadata are those of another authorization server"));
         }
-        return read(http, document, silent);
+        return server_metadata(http, document, silent);
     }
-    let mut server = configured(&at(service, "/authorize"), &at(service, "/token"), None);
-    server.registration_endpoint = Some(at(service, "/register"));
+    let mut server = configured(&with_path(service, "/authorize"), &with_path(service, "/token"), None);
+    server.registration_endpoint = Some(with_path(service, "/register"));
     Ok(server)
 }
 
-async fn find(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, OauthError> {
+async fn find_document(http: &OauthHttp, issuer: &Url) -> Result<Option<ServerDocument>, OauthError> {
     let path = issuer.path().trim_end_matches('/');
-    let mut places = vec![
-        at(issuer, &format!("/.well-known/oauth-authorization-server{path}")),
-        at(issuer, &format!("/.well-known/openid-configuration{path}")),
+    let mut urls = vec![
+        with_path(issuer, &format!("/.well-known/oauth-authorization-server{path}")),
+        with_path(issuer, &format!("/.well-known/openid-configuration{path}")),
     ];
-    places.extend((!path.is_empty()).then(|| at(issuer, &format!("{path}/.well-known/openid-configuration"))));
-    for place in places {
-        if let Some(document) = http.document(SERVER, place).await? {
+    urls.extend((!path.is_empty()).then(|| with_path(issuer, &format!("{path}/.well-known/openid-configuration"))));
+    for url in urls {
+        if let Some(document) = http.document(SERVER, url).await? {
             return Ok(Some(document));
         }
     }
     Ok(None)
 }
 
-fn read(http: &OauthHttp, document: ServerDocument, silent: SilentServer) -> Result<ServerMetadata, OauthError> {
+fn server_metadata(
+    http: &OauthHttp,
+    document: ServerDocument,
+    silent: SilentServer,
+) -> Result<ServerMetadata, OauthError> {
     // Without PKCE a stolen code could be used.
     match (&document.code_challenge_methods_supported, silent) {
         (Some(methods), _) if !methods.iter().any(|method| method == "S256") => {
@@ -254,7 +258,7 @@ fn read(http: &OauthHttp, document: ServerDocument, silent: SilentServer) -> Res
 }
 
 /// Returns the address of a path on the same server.
-fn at(url: &Url, path: &str) -> Url {
+fn with_path(url: &Url, path: &str) -> Url {
     let mut url = url.clone();
     url.set_path(path);
     url.set_query(None);

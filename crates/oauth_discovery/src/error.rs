@@ -28,7 +28,7 @@ impl OauthError {
         *self == Self::Refused("invalid_grant")
     }
 
-    pub(crate) fn unreachable(what: &'static str) -> impl Fn(EgressError) -> Self {
-        move |error| Self::Unreachable(what, error.to_string())
+    pub(crate) fn unreachable(receiver: &'static str) -> impl Fn(EgressError) -> Self {
+        move |error| Self::Unreachable(receiver, error.to_string())
     }
 }

@@ -46,24 +46,24 @@ impl OauthHttp {
     /// Requests a JSON document; `None` if there is none at this address.
     pub(crate) async fn document<T: DeserializeOwned>(
         &self,
-        what: &'static str,
+        receiver: &'static str,
         url: Url,
     ) -> Result<Option<T>, OauthError> {
-        let answer = self.send(what, Method::GET, url, HeaderMap::new(), None).await?;
+        let answer = self.send(receiver, Method::GET, url, HeaderMap::new(), None).await?;
         match answer.status {
             200 => Ok(serde_json::from_slice(&answer.body).ok()),
             400..=499 => Ok(None),
-            status => Err(OauthError::Unreachable(what, format!("HTTP {status}"))),
+            status => Err(OauthError::Unreachable(receiver, format!("HTTP {status}"))),
         }
     }
 
-    /// Sends a request that accepts JSON. `what` names the receiver in errors.
+    /// Sends a request that accepts JSON. `receiver` names the receiver in errors.
     ///
     /// # Errors
     /// There is no answer.
     pub async fn send(
         &self,
-        what: &'static str,
+        receiver: &'static str,
         method: Method,
         url: Url,
         mut headers: HeaderMap,
@@ -71,6 +71,6 @@ impl OauthHttp {
     ) -> Result<EgressResponse, OauthError> {
         headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("application/json"));
         let request = EgressRequest { method, url, headers, body, timeout: TIMEOUT, max_bytes: MAX_ANSWER };
-        self.egress.send(request).await.map_err(OauthError::unreachable(what))
+        self.egress.send(request).await.map_err(OauthError::unreachable(receiver))
     }
 }

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 pub(crate) struct AudioCache {
     max_bytes: usize,
     max_age: Duration,
-    parts: Mutex<CachedParts>,
+    entries: Mutex<Entries>,
 }
 
 #[derive(Default)]
-struct CachedParts {
+struct Entries {
     parts: HashMap<String, Part>,
     bytes: usize,
     /// Counts the uses.
@@ -24,22 +24,22 @@ struct CachedParts {
 struct Part {
     audio: Bytes,
     last_use: u64,
-    cached_at: Instant,
+    added_at: Instant,
 }
 
 impl AudioCache {
     /// Creates an empty cache.
     pub(crate) fn new(max_bytes: usize, max_age: Duration) -> Self {
-        Self { max_bytes, max_age, parts: Mutex::default() }
+        Self { max_bytes, max_age, entries: Mutex::default() }
     }
 
     /// Returns the audio with this key.
     pub(crate) fn get(&self, key: &str) -> Option<Bytes> {
-        let cached = &mut *self.parts.lock();
-        cached.remove_older(self.max_age);
-        cached.clock += 1;
-        let part = cached.parts.get_mut(key)?;
-        part.last_use = cached.clock;
+        let entries = &mut *self.entries.lock();
+        entries.remove_older(self.max_age);
+        entries.clock += 1;
+        let part = entries.parts.get_mut(key)?;
+        part.last_use = entries.clock;
         Some(part.audio.clone())
     }
 
@@ -49,23 +49,23 @@ impl AudioCache {
         if size > self.max_bytes {
             return;
         }
-        let cached = &mut *self.parts.lock();
-        cached.remove_older(self.max_age);
-        cached.remove(&key);
-        while cached.bytes + size > self.max_bytes {
-            let oldest = cached.parts.iter().min_by_key(|(_, part)| part.last_use).map(|(key, _)| key.clone());
+        let entries = &mut *self.entries.lock();
+        entries.remove_older(self.max_age);
+        entries.remove(&key);
+        while entries.bytes + size > self.max_bytes {
+            let oldest = entries.parts.iter().min_by_key(|(_, part)| part.last_use).map(|(key, _)| key.clone());
             let Some(oldest) = oldest else { break };
-            cached.remove(&oldest);
+            entries.remove(&oldest);
         }
-        cached.clock += 1;
-        cached.bytes += size;
-        cached.parts.insert(key, Part { audio, last_use: cached.clock, cached_at: Instant::now() });
+        entries.clock += 1;
+        entries.bytes += size;
+        entries.parts.insert(key, Part { audio, last_use: entries.clock, added_at: Instant::now() });
     }
 }
 
-impl CachedParts {
+impl Entries {
     fn remove_older(&mut self, max_age: Duration) {
-        let old = self.parts.iter().filter(|(_, part)| part.cached_at.elapsed() >= max_age);
+        let old = self.parts.iter().filter(|(_, part)| part.added_at.elapsed() >= max_age);
         let old: Vec<_> = old.map(|(key, _)| key.clone()).collect();
         for key in old {
             self.remove(&key);
@@ -87,8 +87,8 @@ mod tests {
     fn oldest_parts_go_when_the_room_is_used_up() {
         let cache = AudioCache::new(12, Duration::from_secs(3_600));
         let check = |expected: [bool; 3]| {
-            let kept = ["a", "b", "c"].map(|key| cache.parts.lock().parts.contains_key(key));
-            assert_eq!((kept, cache.parts.lock().bytes <= 12), (expected, true));
+            let kept = ["a", "b", "c"].map(|key| cache.entries.lock().parts.contains_key(key));
+            assert_eq!((kept, cache.entries.lock().bytes <= 12), (expected, true));
         };
         let five = || Bytes::from_static(b"12345");
         cache.insert("a".to_owned(), five());
@@ -110,6 +110,6 @@ mod tests {
         let cache = AudioCache::new(100, Duration::ZERO);
         cache.insert("a".to_owned(), Bytes::from_static(b"12345"));
         assert_eq!(cache.get("a"), None);
-        assert_eq!(cache.parts.lock().bytes, 0);
+        assert_eq!(cache.entries.lock().bytes, 0);
     }
 }

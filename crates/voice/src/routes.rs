@@ -3,7 +3,7 @@
 use crate::cache::AudioCache;
 use crate::recording::RecordingKind;
 use crate::section::{Speech, Transcription, VoiceSettings, is_language, service_of};
-use crate::service::{ServiceFailure, SpeechService};
+use crate::service::{SpeechService, may_cost};
 use crate::text::{parts, spoken_text};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
@@ -18,7 +18,8 @@ use bytes::Bytes;
 use capability::Context;
 use chat::{Caller, PermitError, RoutineMeters, RunPermit, RunPermits, current_trace, traced};
 use config::{Config, ModelConnection};
-use contract::{FinishReason, ModelId, ReplyUsage, Usage};
+use contract::{ModelId, ReplyUsage, Usage};
+use egress::ServiceFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,9 +43,9 @@ const MAX_AT_ONCE: usize = 16;
 /// The maximum for one user.
 const MAX_OF_USER: usize = 4;
 /// The maximum size of the audio that is kept in memory, in bytes.
-const MAX_CACHED: usize = 32 << 20;
+const MAX_CACHED_BYTES: usize = 32 << 20;
 /// The time for which audio is kept in memory.
-const MAX_CACHED_FOR: Duration = Duration::from_secs(3_600);
+const MAX_CACHE_AGE: Duration = Duration::from_secs(3_600);
 /// The provider of the models in the usage.
 const PROVIDER: &str = "speech";
 /// The header with the number of the parts of an answer.
@@ -65,7 +66,7 @@ impl Default for Shared {
             meters: RoutineMeters::default(),
             service: SpeechService::default(),
             permits: Arc::new(RunPermits::new(MAX_AT_ONCE)),
-            cache: Arc::new(AudioCache::new(MAX_CACHED, MAX_CACHED_FOR)),
+            cache: Arc::new(AudioCache::new(MAX_CACHED_BYTES, MAX_CACHE_AGE)),
         }
     }
 }
@@ -170,12 +171,12 @@ async fn transcribe(
         let transcript = service.transcribe(&connection, &settings, language.as_deref(), (kind, recording)).await;
         let (seconds, usage) = match &transcript {
             Ok(transcript) => (transcript.seconds, transcript.usage),
-            Err(failure) if failure.may_cost() => (None, Usage::default()),
+            Err(failure) if may_cost(failure) => (None, Usage::default()),
             Err(failure) => return Err(unavailable(failure, &settings.connection_id, RECORDING_REFUSED)),
         };
         let seconds = seconds.unwrap_or_else(|| kind.estimated_seconds(size, settings.max_seconds));
         let cost_usd = price.map(|price| price * seconds / 60.0);
-        meter.record_reply(usage_of(model, usage, cost_usd, begun.elapsed())).await;
+        meter.record_reply(ReplyUsage::of_request(model, usage, cost_usd, begun.elapsed())).await;
         let text = transcript.map(|transcript| transcript.text);
         text.map_err(|failure| unavailable(&failure, &settings.connection_id, RECORDING_REFUSED))
     });
@@ -272,12 +273,12 @@ impl VoiceRoutes {
             let (_permit, begun) = (permit, Instant::now());
             let audio = service.speak(&connection, &settings, &text).await;
             if let Err(failure) = &audio
-                && !failure.may_cost()
+                && !may_cost(failure)
             {
                 return Err(unavailable(failure, &settings.connection_id, ANSWER_REFUSED));
             }
             let cost_usd = price.map(|price| price * text.chars().count() as f64 / 1e6);
-            meter.record_reply(usage_of(id, Usage::default(), cost_usd, begun.elapsed())).await;
+            meter.record_reply(ReplyUsage::of_request(id, Usage::default(), cost_usd, begun.elapsed())).await;
             let audio = audio.map_err(|failure| unavailable(&failure, &settings.connection_id, ANSWER_REFUSED))?;
             cache.insert(key, audio.clone());
             Ok(audio)
@@ -312,20 +313,6 @@ fn connection<'c>(config: &'c Config, id: &str) -> Result<&'c ModelConnection, U
     })
 }
 
-/// Returns the usage of a request.
-fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
-    ReplyUsage {
-        step: 1,
-        model,
-        finish_reason: FinishReason::Stop,
-        usage,
-        cost_usd,
-        saved_usd: None,
-        first_part: whole,
-        whole,
-    }
-}
-
 /// The message to users while the service gives no answer.
 const UNAVAILABLE: &str = "The speech service does not answer. Try again in a moment.";
 /// The message if the service refuses a recording.
@@ -341,8 +328,9 @@ fn unavailable(failure: &ServiceFailure, connection_id: &str, refused: &str) -> 
     let error = UserError::new(ErrorCode::Unavailable, UNAVAILABLE);
     match failure {
         ServiceFailure::Credentials => error.because(ErrorReason::ModelCredentials),
-        ServiceFailure::Limited => error.because(ErrorReason::ModelLimit),
-        ServiceFailure::Refused(_) => {
+        ServiceFailure::Limited(_) => error.because(ErrorReason::ModelLimit),
+        // The request was refused for what is in it.
+        ServiceFailure::Status(400 | 404 | 413 | 415 | 422) => {
             UserError { message: refused.to_owned(), ..error }.because(ErrorReason::ModelRefused)
         }
         _ => error.because(ErrorReason::ModelAway),

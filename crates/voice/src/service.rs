@@ -5,9 +5,9 @@ use crate::section::{Speech, Transcription};
 use bytes::Bytes;
 use config::ModelConnection;
 use contract::Usage;
-use egress::{Clients, EgressError, EgressRequest, EgressResponse};
+use egress::{Clients, EgressError, EgressRequest, EgressResponse, ServiceFailure};
+use http::Method;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, StatusCode};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::json;
@@ -26,30 +26,10 @@ const MAX_LENGTH: f64 = 3600.0;
 /// The largest audio of a part.
 const MAX_AUDIO: usize = 8 << 20;
 
-/// Why a service gave no answer. The messages are for operators, and contain nothing from the service.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ServiceFailure {
-    #[error("the connection cannot be used: {0}")]
-    Settings(String),
-    #[error("it refused the key")]
-    Credentials,
-    #[error("it gets too many requests, or the quota of its plan is used up")]
-    Limited,
-    #[error("it refused the request with the status {0}")]
-    Refused(u16),
-    #[error("it answered with the status {0}")]
-    Status(u16),
-    #[error("its answer cannot be read")]
-    Malformed,
-    #[error(transparent)]
-    Egress(#[from] EgressError),
-}
-
-impl ServiceFailure {
-    /// Returns whether the service may have done the work, and charge for it, although its answer is missing.
-    pub(crate) fn may_cost(&self) -> bool {
-        matches!(self, Self::Malformed | Self::Egress(EgressError::TimedOut(_) | EgressError::TooLarge(_)))
-    }
+/// Returns whether the service may have done the work, and charge for it, although its answer is missing.
+pub(crate) fn may_cost(failure: &ServiceFailure) -> bool {
+    let ServiceFailure::Egress(error) = failure else { return *failure == ServiceFailure::Malformed };
+    matches!(error, EgressError::TimedOut(_) | EgressError::TooLarge(_))
 }
 
 /// The transcript of a recording.
@@ -125,7 +105,7 @@ impl SpeechService {
         let request =
             EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout: TIMEOUT, max_bytes };
         let answer = client.send(request).await?;
-        check_status(answer.status)?;
+        answer.check_status()?;
         Ok(answer)
     }
 }
@@ -154,16 +134,6 @@ fn headers(connection: &ModelConnection, content_type: &str) -> Result<HeaderMap
         headers.insert(name, secret(value.expose_secret())?);
     }
     Ok(headers)
-}
-
-fn check_status(status: u16) -> Result<(), ServiceFailure> {
-    match status {
-        _ if StatusCode::from_u16(status).is_ok_and(|status| status.is_success()) => Ok(()),
-        401 | 403 => Err(ServiceFailure::Credentials),
-        402 | 429 => Err(ServiceFailure::Limited),
-        400 | 404 | 413 | 415 | 422 => Err(ServiceFailure::Refused(status)),
-        other => Err(ServiceFailure::Status(other)),
-    }
 }
 
 /// The answer with a text. Services tell how long the recording is, or how many tokens it took, or neither.
@@ -219,13 +189,13 @@ mod tests {
 
     #[test]
     fn only_work_that_may_be_done_may_cost() {
-        let check = |failure: ServiceFailure, expected: bool| assert_eq!(failure.may_cost(), expected, "{failure}");
+        let check = |failure: ServiceFailure, expected: bool| assert_eq!(may_cost(&failure), expected, "{failure}");
         check(ServiceFailure::Malformed, true);
         check(EgressError::TimedOut(TIMEOUT).into(), true);
         check(EgressError::TooLarge(MAX_AUDIO).into(), true);
         check(EgressError::Unreachable.into(), false);
         check(ServiceFailure::Status(503), false);
-        check(ServiceFailure::Refused(400), false);
+        check(ServiceFailure::Status(400), false);
     }
 
     #[test]
@@ -235,16 +205,5 @@ mod tests {
         check("Application/JSON", true);
         check("audio/mpeg", false);
         check("application/octet-stream", false);
-    }
-
-    #[test]
-    fn statuses_are_told_apart() {
-        let check = |status: u16, expected: Result<(), ServiceFailure>| assert_eq!(check_status(status), expected);
-        check(200, Ok(()));
-        check(401, Err(ServiceFailure::Credentials));
-        check(429, Err(ServiceFailure::Limited));
-        check(400, Err(ServiceFailure::Refused(400)));
-        check(302, Err(ServiceFailure::Status(302)));
-        check(503, Err(ServiceFailure::Status(503)));
     }
 }

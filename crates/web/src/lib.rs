@@ -2,6 +2,7 @@
 
 pub mod admin;
 mod api_format;
+mod archive;
 mod body;
 mod download;
 mod error;
@@ -16,6 +17,7 @@ pub mod times;
 mod upload;
 
 pub use api_format::ApiFormat;
+pub use archive::{ArchivePart, archive_download};
 pub use body::{busy, offloaded, read_body, read_json_body};
 pub use download::{content_disposition, conversation_disposition, safe_file_name};
 pub use error::{HttpError, SentJson, json_error, status_of, valid_json, valid_query};

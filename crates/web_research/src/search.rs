@@ -2,12 +2,12 @@
 
 use crate::NOTE;
 use crate::known::KnownUrls;
-use crate::provider::{Provider, Recency, SearchAnswer, SearchFailure, SearchQuery};
+use crate::provider::{Provider, Recency, SearchAnswer, SearchQuery};
 use crate::section::{MAX_RESULTS, SEARCH};
 use contract::{
-    Annotations, FinishReason, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage,
-    read_arguments,
+    Annotations, ModelId, ModelUse, ReplyUsage, Tool, ToolContext, ToolError, ToolSpec, Usage, read_arguments,
 };
+use egress::ServiceFailure;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 const MAX_QUERY: usize = 400;
 /// The maximum time of a search beside the providers' own time.
 const OVERHEAD: Duration = Duration::from_secs(5);
+/// How long a provider is not asked that has too many requests: without `Retry-After`, and at most.
+const PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// The tool.
 pub(crate) struct WebSearch {
@@ -35,7 +38,9 @@ pub(crate) struct WebSearch {
 pub(crate) struct Pauses(Mutex<HashMap<String, Instant>>);
 
 impl Pauses {
-    fn pause(&self, id: &str, time: Duration) {
+    /// Pauses a provider for the time that it has asked for, with a default and a maximum.
+    fn pause(&self, id: &str, asked: Option<Duration>) {
+        let time = asked.unwrap_or(PAUSE).min(LONGEST_PAUSE);
         self.0.lock().insert(id.to_owned(), Instant::now() + time);
     }
 
@@ -103,8 +108,8 @@ impl WebSearch {
                 }
                 Err(failure) => {
                     tracing::warn!(connection = provider.id, %failure, "a web search failed");
-                    if let SearchFailure::Limited(time) = failure {
-                        self.pauses.pause(&provider.id, time);
+                    if let ServiceFailure::Limited(asked) = failure {
+                        self.pauses.pause(&provider.id, asked);
                     }
                     failures.push(format!("{}: {failure}", provider.id));
                 }
@@ -122,25 +127,15 @@ async fn ask(
     provider: &Provider,
     query: &SearchQuery,
     models: &ModelUse,
-) -> Result<Result<SearchAnswer, SearchFailure>, ToolError> {
+) -> Result<Result<SearchAnswer, ServiceFailure>, ToolError> {
     let id = ModelId { provider: provider.name().to_owned(), model: SEARCH.to_owned() };
     let refused = |reason| ToolError::new(format!("The web is not searched: {reason}."));
     models.admit(&id, true).await.map_err(refused)?;
     let begun = Instant::now();
     let answer = provider.search(query).await;
     if let Ok(answer) = &answer {
-        let whole = begun.elapsed();
-        let replied = ReplyUsage {
-            step: 1,
-            model: id,
-            finish_reason: FinishReason::Stop,
-            usage: Usage::default(),
-            cost_usd: Some(answer.cost_usd),
-            saved_usd: None,
-            first_part: whole,
-            whole,
-        };
-        models.record_reply(replied).await;
+        let usage = ReplyUsage::of_request(id, Usage::default(), Some(answer.cost_usd), begun.elapsed());
+        models.record_reply(usage).await;
     }
     Ok(answer)
 }
@@ -156,5 +151,25 @@ impl Tool for WebSearch {
             let stopped = Err(ToolError::new("Stopped before it finished."));
             context.cancel.run_until_cancelled(self.search(input, &context)).await.unwrap_or(stopped)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn providers_are_paused_for_a_limited_time() {
+        let check = |asked: Option<Duration>, expected: Duration| {
+            let pauses = Pauses::default();
+            pauses.pause("it", asked);
+            let left = pauses.0.lock()["it"].saturating_duration_since(Instant::now());
+            assert!(left <= expected && left + Duration::from_secs(5) >= expected, "{asked:?}: {left:?}");
+            assert_eq!((pauses.is_paused("it"), pauses.is_paused("other")), (!expected.is_zero(), false));
+        };
+        check(None, PAUSE);
+        check(Some(Duration::from_secs(60)), Duration::from_secs(60));
+        check(Some(Duration::from_secs(999_999)), LONGEST_PAUSE);
+        check(Some(Duration::ZERO), Duration::ZERO);
     }
 }

@@ -1,11 +1,12 @@
 //! Computes the vectors of a library: a job for each, which stores them in batches and continues where an attempt
 //! before it has stopped. When all are there, searches use them, and those of the model before are deleted.
 
-use crate::models::{Embedder, EmbeddingFailure, Purpose, usage_of};
+use crate::models::{Embedder, EmbeddingFailure, Purpose};
 use crate::service::{Knowledge, passage};
 use crate::store::{self, NewVectors};
 use ::store::StoreError;
 use ::store::sql::Db;
+use contract::ReplyUsage;
 use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, OnPending, Outcome};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -126,7 +127,8 @@ impl LibraryVectors {
             })?;
             if let Some((model, _)) = self.embedder.bill() {
                 let meter = self.knowledge.library_meter(&self.library_id, self.job.owner().unwrap_or_default());
-                meter.record_reply(usage_of(model, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
+                let usage = ReplyUsage::of_request(model, embedded.usage, embedded.cost_usd, begun.elapsed());
+                meter.record_reply(usage).await;
             }
             if embedded.vectors.len() != texts.len() {
                 return Err(JobError::retry("the model gave another number of vectors than texts"));

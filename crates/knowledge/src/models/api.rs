@@ -1,11 +1,11 @@
 //! Requests to the services, with retries.
 
 use config::SecretText;
-use egress::{Egress, EgressError, EgressRequest, EgressResponse};
+use egress::{Egress, EgressError, EgressRequest, ServiceFailure};
+use http::Method;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use http::{Method, StatusCode};
 use serde_json::Value;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use url::Url;
 
 /// The first pause before a request is repeated; each further one is twice as long.
@@ -13,33 +13,16 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Why a service gave no answer. The messages contain nothing from the service.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ApiFailure {
-    #[error("it refused the key")]
-    Credentials,
-    #[error("it gets too many requests, or the quota of its plan is used up")]
-    Limited(Option<Duration>),
-    #[error("it answered with the status {0}")]
-    Status(u16),
-    #[error("its answer cannot be read")]
-    Malformed,
-    #[error(transparent)]
-    Egress(#[from] EgressError),
-}
-
-impl ApiFailure {
-    /// Returns the pause after which another attempt may succeed; `None` if it would fail again.
-    fn pause(&self, attempt: u32) -> Option<Duration> {
-        let pause = PAUSE * 2_u32.saturating_pow(attempt.saturating_sub(1));
-        match self {
-            Self::Limited(asked) => Some(asked.unwrap_or(pause)),
-            Self::Status(status) if *status >= 500 || *status == 408 => Some(pause),
-            Self::Egress(EgressError::Unreachable | EgressError::TimedOut(_)) => Some(pause),
-            _ => None,
-        }
-        .map(|pause| pause.min(LONGEST_PAUSE))
+/// Returns the pause after which another attempt may succeed; `None` if it would fail again.
+fn pause(failure: &ServiceFailure, attempt: u32) -> Option<Duration> {
+    let pause = PAUSE * 2_u32.saturating_pow(attempt.saturating_sub(1));
+    match failure {
+        ServiceFailure::Limited(asked) => Some(asked.unwrap_or(pause)),
+        ServiceFailure::Status(status) if *status >= 500 || *status == 408 => Some(pause),
+        ServiceFailure::Egress(EgressError::Unreachable | EgressError::TimedOut(_)) => Some(pause),
+        _ => None,
     }
+    .map(|pause| pause.min(LONGEST_PAUSE))
 }
 
 /// An endpoint that is asked with JSON.
@@ -90,18 +73,18 @@ impl Api {
         body: &Value,
         attempts: u32,
         read: impl Fn(&[u8]) -> Option<T>,
-    ) -> Result<T, ApiFailure> {
+    ) -> Result<T, ServiceFailure> {
         let body = body.to_string().into_bytes();
         let mut attempt = 1;
         loop {
             let failure = match self.send(body.clone()).await {
                 Ok(answer) => match read(&answer) {
                     Some(result) => return Ok(result),
-                    None => ApiFailure::Malformed,
+                    None => ServiceFailure::Malformed,
                 },
                 Err(failure) => failure,
             };
-            match failure.pause(attempt) {
+            match pause(&failure, attempt) {
                 Some(pause) if attempt < attempts => tokio::time::sleep(pause).await,
                 _ => return Err(failure),
             }
@@ -109,7 +92,7 @@ impl Api {
         }
     }
 
-    async fn send(&self, body: Vec<u8>) -> Result<Vec<u8>, ApiFailure> {
+    async fn send(&self, body: Vec<u8>) -> Result<Vec<u8>, ServiceFailure> {
         let json = HeaderValue::from_static("application/json");
         let mut headers = HeaderMap::from_iter([(ACCEPT, json.clone()), (CONTENT_TYPE, json)]);
         if let Some(authorization) = &self.authorization {
@@ -118,17 +101,7 @@ impl Api {
         let (url, timeout, max_bytes) = (self.url.clone(), self.timeout, self.max_bytes);
         let request = EgressRequest { method: Method::POST, url, headers, body: Some(body), timeout, max_bytes };
         let answer = self.egress.send(request).await?;
-        check_status(&answer)?;
+        answer.check_status()?;
         Ok(answer.body)
-    }
-}
-
-fn check_status(answer: &EgressResponse) -> Result<(), ApiFailure> {
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    match answer.status {
-        _ if status.is_success() => Ok(()),
-        401 | 403 => Err(ApiFailure::Credentials),
-        402 | 429 => Err(ApiFailure::Limited(egress::retry_after(&answer.headers, SystemTime::now()))),
-        other => Err(ApiFailure::Status(other)),
     }
 }

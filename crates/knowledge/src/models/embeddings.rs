@@ -1,9 +1,10 @@
 //! Vectors by an API in the form of `/v1/embeddings`.
 
-use super::api::{Api, ApiFailure, ApiSettings};
+use super::api::{Api, ApiSettings};
 use super::connection::Embeddings;
 use super::{Embedded, Embedder, EmbeddingFailure, Purpose, model_key};
 use contract::{ModelId, Usage, estimated_tokens};
+use egress::{EgressError, ServiceFailure};
 use futures::future::{BoxFuture, try_join_all};
 use metrics::counter;
 use serde::Deserialize;
@@ -50,7 +51,7 @@ impl ApiEmbedder {
         Ok(Self { key, settings, api, open })
     }
 
-    async fn request(&self, texts: &[String], prefix: &str, attempts: u32) -> Result<Answer, ApiFailure> {
+    async fn request(&self, texts: &[String], prefix: &str, attempts: u32) -> Result<Answer, ServiceFailure> {
         let input: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
         let mut body = json!({ "model": self.settings.model, "input": input });
         if let Some(dimensions) = self.settings.dimensions {
@@ -67,7 +68,7 @@ impl ApiEmbedder {
         Ok(answer)
     }
 
-    async fn documents(&self, texts: &[String]) -> Result<Vec<Answer>, ApiFailure> {
+    async fn documents(&self, texts: &[String]) -> Result<Vec<Answer>, ServiceFailure> {
         let size = usize::try_from(self.settings.batch_size).unwrap_or(1).max(1);
         let batches = texts.chunks(size).map(|texts| async move {
             let _permit = self.open.acquire().await;
@@ -76,10 +77,10 @@ impl ApiEmbedder {
         try_join_all(batches).await
     }
 
-    async fn query(&self, texts: &[String]) -> Result<Vec<Answer>, ApiFailure> {
+    async fn query(&self, texts: &[String]) -> Result<Vec<Answer>, ServiceFailure> {
         let request = self.request(texts, &self.settings.query_prefix, 1);
         let in_time = tokio::time::timeout(PATIENCE, request).await;
-        let answer = in_time.unwrap_or(Err(ApiFailure::Egress(egress::EgressError::TimedOut(PATIENCE))));
+        let answer = in_time.unwrap_or(Err(ServiceFailure::Egress(EgressError::TimedOut(PATIENCE))));
         Ok(vec![answer?])
     }
 }
@@ -110,7 +111,7 @@ impl Embedder for ApiEmbedder {
             let vectors: Vec<Vec<f32>> = answers.into_iter().flat_map(|answer| answer.vectors).collect();
             let length = vectors.first().map_or(0, Vec::len);
             if vectors.iter().any(|vector| vector.len() != length) {
-                return Err(EmbeddingFailure::Api(ApiFailure::Malformed));
+                return Err(EmbeddingFailure::Api(ServiceFailure::Malformed));
             }
             Ok(Embedded {
                 vectors,

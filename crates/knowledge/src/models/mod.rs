@@ -11,18 +11,18 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use api::ApiFailure;
 pub(crate) use connection::{Embeddings, Rerank};
 pub(crate) use rerank::Reranker;
 
 use crate::section::{EmbeddingSource, KnowledgeSettings};
 use config::Config;
-use contract::{FinishReason, ModelId, ModelUse, ReplyUsage, Usage};
+use contract::{ModelId, ModelUse, ReplyUsage, Usage};
+use egress::ServiceFailure;
 use embeddings::ApiEmbedder;
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Whether this program can use a folder of static embeddings.
 pub(crate) const HAS_FOLDERS: bool = cfg!(feature = "static-embeddings");
@@ -38,7 +38,7 @@ pub(crate) enum Purpose {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EmbeddingFailure {
     #[error("the embeddings service cannot be used: {0}")]
-    Api(ApiFailure),
+    Api(ServiceFailure),
     #[cfg_attr(not(feature = "static-embeddings"), expect(dead_code, reason = "only folders have models to read"))]
     #[error("the folder of static embeddings cannot be used: {0}")]
     Model(String),
@@ -150,23 +150,9 @@ pub(crate) async fn embed_query(
     let begun = Instant::now();
     let embedded = embedder.embed(&[query.to_owned()], Purpose::Query).await?;
     if let Some((id, _)) = bill {
-        models.record_reply(usage_of(id, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
+        models.record_reply(ReplyUsage::of_request(id, embedded.usage, embedded.cost_usd, begun.elapsed())).await;
     }
-    embedded.vectors.into_iter().next().ok_or(EmbeddingFailure::Api(ApiFailure::Malformed))
-}
-
-/// Returns the usage of a request.
-pub(crate) fn usage_of(model: ModelId, usage: Usage, cost_usd: Option<f64>, whole: Duration) -> ReplyUsage {
-    ReplyUsage {
-        step: 1,
-        model,
-        finish_reason: FinishReason::Stop,
-        usage,
-        cost_usd,
-        saved_usd: None,
-        first_part: whole,
-        whole,
-    }
+    embedded.vectors.into_iter().next().ok_or(EmbeddingFailure::Api(ServiceFailure::Malformed))
 }
 
 /// Reads answers as the clients do; for fuzzing.

@@ -1,8 +1,9 @@
 //! The order of passages by an API in the form of `/rerank`.
 
-use super::api::{Api, ApiFailure, ApiSettings};
+use super::api::{Api, ApiSettings};
 use super::connection::Rerank;
 use contract::ModelId;
+use egress::ServiceFailure;
 use metrics::counter;
 use serde::Deserialize;
 use serde_json::json;
@@ -42,7 +43,7 @@ impl Reranker {
 
     /// Returns the positions of the passages with their scores, best first. It is asked once: somebody
     /// waits.
-    pub(crate) async fn order(&self, query: &str, passages: &[String]) -> Result<Vec<(usize, f32)>, ApiFailure> {
+    pub(crate) async fn order(&self, query: &str, passages: &[String]) -> Result<Vec<(usize, f32)>, ServiceFailure> {
         let body = json!({
             "model": self.settings.model,
             "query": query,

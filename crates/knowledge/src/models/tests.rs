@@ -4,6 +4,7 @@ use super::testing::{Answer, StandIn, embedded};
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
+use std::time::Duration;
 
 fn texts(count: usize) -> Vec<String> {
     (0..count).map(|number| if number % 2 == 0 { "a cat".to_owned() } else { "a car".to_owned() }).collect()

@@ -2,10 +2,10 @@
 
 use super::rank::{Candidate, Ranked, Scale, Searched, rank_all};
 use super::{Access, Knowledge, failed, passage};
-use crate::models::{EmbeddingFailure, Models, Reranker, embed_query, usage_of};
+use crate::models::{EmbeddingFailure, Models, Reranker, embed_query};
 use crate::store::{self, ChunkRow};
 use chat::Viewer;
-use contract::{ModelUse, Usage};
+use contract::{ModelUse, ReplyUsage, Usage};
 use retrieval::Shingles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -267,7 +267,7 @@ async fn reranked(reranker: &Reranker, query: &str, mut found: Vec<Found>, meter
         Vec::new()
     });
     if !order.is_empty() {
-        meter.record_reply(usage_of(model, Usage::default(), cost, begun.elapsed())).await;
+        meter.record_reply(ReplyUsage::of_request(model, Usage::default(), cost, begun.elapsed())).await;
     }
     let mut left: Vec<Option<Found>> = found.into_iter().map(Some).collect();
     let named = (1..).zip(order).filter_map(|(rank, (at, score))| {

@@ -13,13 +13,13 @@ mod tests;
 
 use crate::connection::{ProviderKind, ProviderSettings};
 use crate::urls;
-use egress::{Egress, EgressError, EgressRequest, EgressResponse};
+use egress::{Egress, EgressError, EgressRequest, ServiceFailure};
+use http::Method;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, StatusCode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use url::Url;
 
 /// The largest answer in bytes.
@@ -27,9 +27,6 @@ const MAX_ANSWER: usize = 1 << 20;
 /// The longest title and the longest snippet, in characters.
 const MAX_TITLE: usize = 300;
 const MAX_SNIPPET: usize = 1_000;
-/// How long a provider is not asked that has too many requests: without `Retry-After`, and at most.
-const PAUSE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// A query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,21 +88,6 @@ pub(crate) struct SearchAnswer {
     pub(crate) cost_usd: f64,
 }
 
-/// Why a provider gave no results. The messages contain nothing from the provider.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SearchFailure {
-    #[error("it refused the key")]
-    Credentials,
-    #[error("it gets too many requests, or the quota of its plan is used up")]
-    Limited(Duration),
-    #[error("it answered with the status {0}")]
-    Status(u16),
-    #[error("its answer cannot be read")]
-    Malformed,
-    #[error(transparent)]
-    Egress(#[from] EgressError),
-}
-
 /// A request to a provider without what all have in common.
 #[derive(Debug, PartialEq)]
 struct ProviderRequest {
@@ -159,11 +141,11 @@ impl Provider {
     }
 
     /// Searches.
-    pub(crate) async fn search(&self, query: &SearchQuery) -> Result<SearchAnswer, SearchFailure> {
+    pub(crate) async fn search(&self, query: &SearchQuery) -> Result<SearchAnswer, ServiceFailure> {
         let request = self.request(query, Timestamp::now())?;
         let answer = self.egress.send(request).await?;
-        check_status(&answer)?;
-        let (results, cost) = read(self.settings.kind, &answer.body).ok_or(SearchFailure::Malformed)?;
+        answer.check_status()?;
+        let (results, cost) = read(self.settings.kind, &answer.body).ok_or(ServiceFailure::Malformed)?;
         let most = usize::try_from(query.max_results).unwrap_or(usize::MAX);
         let results = results.into_iter().filter_map(normalize).take(most).collect();
         Ok(SearchAnswer { results, cost_usd: cost.unwrap_or(self.settings.cost_usd) })
@@ -201,22 +183,6 @@ fn endpoint(base: &Url, path: &[&str]) -> Url {
         segments.pop_if_empty().extend(path);
     }
     url
-}
-
-fn check_status(answer: &EgressResponse) -> Result<(), SearchFailure> {
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    match answer.status {
-        _ if status.is_success() => Ok(()),
-        401 | 403 => Err(SearchFailure::Credentials),
-        // Tavily has these for a plan or a budget that is used up.
-        402 | 429 | 432 | 433 => Err(SearchFailure::Limited(pause(&answer.headers))),
-        other => Err(SearchFailure::Status(other)),
-    }
-}
-
-/// Returns how long the provider is not asked.
-fn pause(headers: &HeaderMap) -> Duration {
-    egress::retry_after(headers, SystemTime::now()).unwrap_or(PAUSE).min(LONGEST_PAUSE)
 }
 
 /// Reads an answer: the results, and the cost if the answer says it.

@@ -68,7 +68,7 @@ fn answer(kind: ProviderKind) -> String {
 async fn ask(
     kind: ProviderKind,
     answers: Vec<(u16, &'static str, String)>,
-) -> (Result<SearchAnswer, SearchFailure>, StandIn) {
+) -> (Result<SearchAnswer, ServiceFailure>, StandIn) {
     let server = StandIn::start(answers).await;
     let provider = Provider::new("it", settings(kind, &server.origin)).unwrap();
     (provider.search(&query()).await, server)
@@ -111,32 +111,31 @@ async fn requests_have_the_documented_shape_and_answers_one_form() {
 #[tokio::test]
 async fn errors_of_providers_are_distinguished() {
     let check =
-        async |kind: ProviderKind, status: u16, retry_after: &'static str, body: String, expected: SearchFailure| {
+        async |kind: ProviderKind, status: u16, retry_after: &'static str, body: String, expected: ServiceFailure| {
             let (answer, _) = ask(kind, vec![(status, retry_after, body.clone())]).await;
             assert_eq!(answer, Err(expected), "{kind:?} {status} {body}");
         };
     let brave = |code: &str| json!({ "type": "ErrorResponse", "error": { "status": 429, "code": code, "detail": "no" }, "time": 1 });
     let tavily = json!({ "detail": { "error": "Unauthorized: missing or invalid API key." } }).to_string();
     let exa = json!({ "requestId": "x", "error": "Invalid API key", "tag": "INVALID_API_KEY" }).to_string();
-    let second = Duration::from_secs;
-    check(ProviderKind::Tavily, 401, "", tavily.clone(), SearchFailure::Credentials).await;
-    check(ProviderKind::Exa, 401, "", exa, SearchFailure::Credentials).await;
+    let limited = |seconds: u64| ServiceFailure::Limited(Some(Duration::from_secs(seconds)));
+    check(ProviderKind::Tavily, 401, "", tavily.clone(), ServiceFailure::Credentials).await;
+    check(ProviderKind::Exa, 401, "", exa, ServiceFailure::Credentials).await;
     // SearXNG does this if its config does not list the format.
-    check(ProviderKind::SearXng, 403, "", "Forbidden".to_owned(), SearchFailure::Credentials).await;
-    check(ProviderKind::Brave, 429, "7", brave("RATE_LIMITED").to_string(), SearchFailure::Limited(second(7))).await;
-    check(ProviderKind::Brave, 429, "", brave("QUOTA_LIMITED").to_string(), SearchFailure::Limited(PAUSE)).await;
-    check(ProviderKind::Brave, 429, "999999", String::new(), SearchFailure::Limited(LONGEST_PAUSE)).await;
-    check(ProviderKind::Brave, 429, "Mon, 01 Jan 2001 00:00:00 GMT", String::new(), SearchFailure::Limited(second(0)))
-        .await;
-    check(ProviderKind::Tavily, 432, "", tavily, SearchFailure::Limited(PAUSE)).await;
+    check(ProviderKind::SearXng, 403, "", "Forbidden".to_owned(), ServiceFailure::Credentials).await;
+    check(ProviderKind::Brave, 429, "7", brave("RATE_LIMITED").to_string(), limited(7)).await;
+    check(ProviderKind::Brave, 429, "", brave("QUOTA_LIMITED").to_string(), ServiceFailure::Limited(None)).await;
+    check(ProviderKind::Brave, 429, "999999", String::new(), limited(999_999)).await;
+    check(ProviderKind::Brave, 429, "Mon, 01 Jan 2001 00:00:00 GMT", String::new(), limited(0)).await;
+    check(ProviderKind::Tavily, 432, "", tavily, ServiceFailure::Limited(None)).await;
     for kind in ALL {
-        check(kind, 503, "", "<html>down</html>".to_owned(), SearchFailure::Status(503)).await;
-        check(kind, 200, "", "<html>login</html>".to_owned(), SearchFailure::Malformed).await;
-        check(kind, 200, "", r#"{"results": 7, "web": 7}"#.to_owned(), SearchFailure::Malformed).await;
-        check(kind, 200, "", " ".repeat(MAX_ANSWER + 1), SearchFailure::Egress(EgressError::TooLarge(MAX_ANSWER)))
+        check(kind, 503, "", "<html>down</html>".to_owned(), ServiceFailure::Status(503)).await;
+        check(kind, 200, "", "<html>login</html>".to_owned(), ServiceFailure::Malformed).await;
+        check(kind, 200, "", r#"{"results": 7, "web": 7}"#.to_owned(), ServiceFailure::Malformed).await;
+        check(kind, 200, "", " ".repeat(MAX_ANSWER + 1), ServiceFailure::Egress(EgressError::TooLarge(MAX_ANSWER)))
             .await;
     }
-    check(ProviderKind::Brave, 200, "", brave("X").to_string(), SearchFailure::Malformed).await;
+    check(ProviderKind::Brave, 200, "", brave("X").to_string(), ServiceFailure::Malformed).await;
 }
 
 #[test]

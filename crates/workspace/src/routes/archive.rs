@@ -1,26 +1,20 @@
-//! Downloads all files as a ZIP archive, which is made while it is sent.
+//! Downloads all files as a ZIP archive.
 
 use super::{RouteState, pieces};
 use crate::path::WorkspacePath;
 use crate::tree::Origin;
 use ::store::{Store, StoreError};
 use axum::Extension;
-use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
 use chat::Caller;
 use futures::{Stream, StreamExt};
-use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::io::{self, Write};
+use std::io;
 use std::pin::pin;
-use std::sync::Arc;
-use web::{FileContent, HttpError, SentFile, content_disposition, valid_query};
+use web::{ArchivePart, FileContent, HttpError, archive_download, valid_query};
 use wire::UserError;
-use zip::ZipWriter;
-use zip::write::{SimpleFileOptions, StreamWriter};
 
 /// The files of an archive.
 #[derive(Deserialize, JsonSchema)]
@@ -51,58 +45,24 @@ pub(super) async fn download(
     if files.is_empty() {
         return Err(UserError::not_found().into());
     }
-    let sent = SentFile {
-        tag: uuid::Uuid::now_v7().to_string(),
-        content_type: "application/zip".to_owned(),
-        disposition: content_disposition("attachment", "files.zip"),
-        size: None,
-    };
-    let bytes = archive(workspace.store().clone(), caller.user_id, files);
-    Ok(FileContent::new(&HeaderMap::new(), sent, Body::from_stream(bytes)))
+    let parts = parts(workspace.store().clone(), caller.user_id.clone(), files);
+    Ok(archive_download(&caller.user_id, "files.zip", parts)?)
 }
 
-/// The packed bytes that were not sent yet.
-#[derive(Clone, Default)]
-struct Packed(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Packed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Packed {
-    fn take(&self) -> Bytes {
-        std::mem::take(&mut *self.0.lock()).into()
-    }
-}
-
-type Writer = ZipWriter<StreamWriter<Packed>>;
-
-/// Packs files piece by piece. Only one piece is in memory, and it is packed on a thread for blocking work.
-fn archive(
+/// Returns the parts of an archive with these files, whose contents are read piece by piece.
+fn parts(
     store: Store,
     owner: String,
     files: Vec<(String, String)>,
-) -> impl Stream<Item = Result<Bytes, io::Error>> + Send {
+) -> impl Stream<Item = Result<ArchivePart, io::Error>> + Send {
     async_stream::try_stream! {
-        let packed = Packed::default();
-        let mut writer: Writer = ZipWriter::new_stream(packed.clone());
-        for (name, file_id) in files {
-            writer.start_file(name, SimpleFileOptions::default()).map_err(io::Error::other)?;
+        for (path, file_id) in files {
+            yield ArchivePart::File(path);
             let mut content = pin!(pieces(store.clone(), owner.clone(), file_id));
             while let Some(piece) = content.next().await {
                 let piece = piece.map_err(|error: StoreError| io::Error::other(error))?;
-                writer = tokio::task::spawn_blocking(move || writer.write_all(&piece).map(|()| writer)).await.map_err(io::Error::other)??;
-                yield packed.take();
+                yield ArchivePart::Content(piece);
             }
         }
-        writer.finish().map_err(io::Error::other)?;
-        yield packed.take();
     }
 }

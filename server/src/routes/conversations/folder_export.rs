@@ -1,22 +1,16 @@
-//! A folder with its conversations as a ZIP archive, which is made while it is sent.
+//! A folder with its conversations as a ZIP archive.
 
 use crate::state::AppState;
 use axum::Extension;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use chat::{Caller, Chat};
 use futures::{Stream, TryStreamExt};
-use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
-use std::sync::Arc;
-use uuid::Uuid;
-use web::{FileContent, HttpError, SentFile, content_disposition, safe_file_name};
+use std::io;
+use web::{ArchivePart, FileContent, HttpError, archive_download, safe_file_name};
 use wire::organize::{Folder, ListFilter};
 use wire::{ErrorCode, UserError};
-use zip::ZipWriter;
-use zip::write::{SimpleFileOptions, StreamWriter};
 
 /// The number of conversations that are listed at a time.
 const PAGE: u32 = 100;
@@ -33,16 +27,11 @@ pub(super) async fn export(
     let chat = state.composition.chat.clone();
     let folders = chat.folders_in(&caller, &id).await?;
     let name = folders.first().map_or("folder", |folder| folder.name.as_str());
-    let sent = SentFile {
-        tag: Uuid::now_v7().to_string(),
-        content_type: "application/zip".to_owned(),
-        disposition: content_disposition("attachment", &format!("{}.zip", safe_file_name(name))),
-        size: None,
-    };
+    let file_name = format!("{}.zip", safe_file_name(name));
     // The response has begun, so an error can only break it off.
-    let bytes = archive(chat, caller, with_paths(folders))
+    let parts = parts(chat, caller.clone(), with_paths(folders))
         .inspect_err(|error| tracing::warn!(%error, "the download of a folder was broken off"));
-    Ok(FileContent::new(&HeaderMap::new(), sent, Body::from_stream(bytes)))
+    Ok(archive_download(&caller.user_id, &file_name, parts)?)
 }
 
 /// Returns the ids of folders with their paths in the archive. Outer folders come first.
@@ -61,46 +50,21 @@ fn with_paths(folders: Vec<Folder>) -> Vec<(String, String)> {
     found
 }
 
-/// The packed bytes that were not sent yet.
-#[derive(Clone, Default)]
-struct UnsentBytes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for UnsentBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl UnsentBytes {
-    fn take(&self) -> Bytes {
-        std::mem::take(&mut *self.0.lock()).into()
-    }
-}
-
-type Writer = ZipWriter<StreamWriter<UnsentBytes>>;
-
 /// A conversation as files.
 struct ExportedFiles {
     title: String,
-    json: Vec<u8>,
-    markdown: String,
+    json: Bytes,
+    markdown: Bytes,
 }
 
-/// Packs the conversations of folders. Only one is in memory, beside the ids of all, and it is packed on a thread for
-/// blocking work.
-fn archive(
+/// Returns the parts of an archive with the conversations of folders. Only one conversation is in memory, beside the
+/// ids of all.
+fn parts(
     chat: Chat,
     caller: Caller,
     folders: Vec<(String, String)>,
-) -> impl Stream<Item = Result<Bytes, io::Error>> + Send {
+) -> impl Stream<Item = Result<ArchivePart, io::Error>> + Send {
     async_stream::try_stream! {
-        let unsent = UnsentBytes::default();
-        let mut writer: Writer = ZipWriter::new_stream(unsent.clone());
         // Makes the names of conversations with the same title differ.
         let mut number = 0_u32;
         let mut seen = HashSet::new();
@@ -117,9 +81,10 @@ fn archive(
                         if let Some(files) = exported(&chat, &caller, &item.id).await.map_err(io_error)? {
                             number += 1;
                             let name = format!("{path}/{number:04} {}", safe_file_name(&files.title));
-                            let pack = move || pack(writer, &name, &files);
-                            writer = tokio::task::spawn_blocking(pack).await.map_err(io::Error::other)??;
-                            yield unsent.take();
+                            yield ArchivePart::File(format!("{name}.json"));
+                            yield ArchivePart::Content(files.json);
+                            yield ArchivePart::File(format!("{name}.md"));
+                            yield ArchivePart::Content(files.markdown);
                         }
                     }
                     cursor = page.next;
@@ -129,8 +94,6 @@ fn archive(
                 }
             }
         }
-        writer.finish().map_err(io::Error::other)?;
-        yield unsent.take();
     }
 }
 
@@ -152,16 +115,7 @@ async fn files_of(chat: &Chat, caller: &Caller, id: &str) -> Result<ExportedFile
     let (_, markdown) = chat.markdown(caller, id).await?;
     let json = serde_json::to_vec_pretty(&conversation)
         .map_err(|_| UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))?;
-    Ok(ExportedFiles { title: conversation.title, json, markdown })
-}
-
-fn pack(mut writer: Writer, name: &str, files: &ExportedFiles) -> io::Result<Writer> {
-    for (extension, content) in [("json", files.json.as_slice()), ("md", files.markdown.as_bytes())] {
-        let started = writer.start_file(format!("{name}.{extension}"), SimpleFileOptions::default());
-        started.map_err(io::Error::other)?;
-        writer.write_all(content)?;
-    }
-    Ok(writer)
+    Ok(ExportedFiles { title: conversation.title, json: json.into(), markdown: markdown.into() })
 }
 
 #[cfg(test)]

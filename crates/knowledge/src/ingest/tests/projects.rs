@@ -19,9 +19,9 @@ use wire::ErrorCode;
 /// The users of Ada's projects, each with whether they may add files. The ids of the projects begin with `p`; the
 /// conversation `c` is in the project `p`.
 #[derive(Clone, Default)]
-struct Project(Arc<Mutex<HashMap<&'static str, bool>>>);
+struct ProjectStandIn(Arc<Mutex<HashMap<&'static str, bool>>>);
 
-impl Project {
+impl ProjectStandIn {
     fn of(&self, user_id: &str, project_id: &str) -> Option<Membership> {
         let may_write = self.0.lock().get(user_id).copied().filter(|_| project_id.starts_with('p'))?;
         let [project_id, name, owner] = [project_id, "Sales", "ada"].map(str::to_owned);
@@ -29,7 +29,7 @@ impl Project {
     }
 }
 
-impl ProjectMembers for Project {
+impl ProjectMembers for ProjectStandIn {
     fn membership<'a>(
         &'a self,
         _: &'a mut Db,
@@ -49,7 +49,7 @@ impl ProjectMembers for Project {
     }
 }
 
-impl FindLibraries for Project {
+impl FindLibraries for ProjectStandIn {
     fn of_run<'a>(&'a self, scope: &'a RunScope) -> BoxFuture<'a, Result<Vec<String>, StoreError>> {
         let ids = if scope.conversation_id == "c" { vec!["p".to_owned()] } else { Vec::new() };
         Box::pin(std::future::ready(Ok(ids)))
@@ -57,8 +57,8 @@ impl FindLibraries for Project {
 }
 
 /// Opens a server with the projects of Ada, of whose users Bob may add files, too, and Cid may not.
-async fn open(url: &str) -> (Server, Project) {
-    let (server, project) = (Server::open(url).await, Project::default());
+async fn open(url: &str) -> (Server, ProjectStandIn) {
+    let (server, project) = (Server::open(url).await, ProjectStandIn::default());
     *project.0.lock() = HashMap::from([("ada", true), ("bob", true), ("cid", false)]);
     let libraries = Libraries::default();
     libraries.provide_members(Arc::new(project.clone()));

@@ -168,6 +168,18 @@ async fn a_folder_in_a_project_is_moved_and_exported_with_its_conversations() {
     let names =
         ["Sales/0001 Hello.json", "Sales/0001 Hello.md", "Sales/May/0002 Hello.json", "Sales/May/0002 Hello.md"];
     assert_eq!(archive(&routes, &ada, &export).await, (200, names.map(str::to_owned).to_vec()));
+    // A user downloads two archives at a time.
+    let download = async || {
+        let request = Request::builder().uri(export.as_str()).extension(ada.clone()).body(Body::empty()).unwrap();
+        routes.clone().oneshot(request).await.unwrap()
+    };
+    let (first, second) = (download().await, download().await);
+    assert_eq!((first.status().as_u16(), second.status().as_u16()), (200, 200));
+    let refused = download().await;
+    let retry_after = refused.headers()[header::RETRY_AFTER].to_str().unwrap();
+    assert_eq!((refused.status().as_u16(), retry_after), (429, "10"));
+    drop(first);
+    assert_eq!(archive(&routes, &ada, &export).await.0, 200);
     let (_, lines) = call_route(&routes, &ada, get(format!("{ALL}/{}/export", project["id"].as_str().unwrap()))).await;
     assert_eq!(lines.lines().count(), 3, "{lines}");
     assert_eq!(ask(&routes, &ada, Method::DELETE, &format!("/api/folders/{outer}"), None).await.0, 204);
