@@ -25,7 +25,7 @@ const LABELS: &[&str] =
 /// Words before the first source that are also written before other names: `(document S3)`.
 const OTHER_LABELS: &[&str] = &[
     "Refs", "refs", "Ref", "ref", "Document", "document", "Passages", "passages", "Passage", "passage", "IDs", "ids",
-    "ID", "id",
+    "ID", "id", "See", "see",
 ];
 
 /// The classification of the beginning of a text.
