@@ -1,4 +1,5 @@
-//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, documents of a library, skills, and workspaces.
+//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, documents of libraries, skills,
+//! and workspaces.
 
 mod connected_accounts;
 mod documents;
