@@ -42,10 +42,10 @@ impl<'l> Collector<'l> {
         self.document.parts.is_empty()
     }
 
-    /// Sets the title, unless it is blank or already known.
+    /// Sets the title, unless it is blank, a placeholder, or already known.
     pub(crate) fn set_title(&mut self, title: &str) {
         if self.document.title.is_empty() {
-            self.document.title = clean_title(title);
+            self.document.title = given_title(title);
         }
     }
 
@@ -141,6 +141,22 @@ impl<'l> Collector<'l> {
 /// The maximum number of characters of a title or a heading.
 const MAX_TITLE: usize = 300;
 
+/// Titles that programs write into files for which no title was given, in lower case.
+const PLACEHOLDERS: &[&str] =
+    &["(anonymous)", "(unspecified)", "(untitled)", "untitled", "untitled document", "powerpoint presentation"];
+/// Beginnings that printer drivers put before the name of the file.
+const PRINTED_BY: &[&str] = &["Microsoft Word - ", "Microsoft PowerPoint - ", "Microsoft Excel - "];
+
+/// Returns a title of the properties of a file; it is empty if programs write the same into files without a title.
+fn given_title(title: &str) -> String {
+    let title = clean_title(title);
+    if PLACEHOLDERS.contains(&title.to_lowercase().as_str()) {
+        return String::new();
+    }
+    let name = PRINTED_BY.iter().find_map(|printed| title.strip_prefix(printed)).map(str::to_owned);
+    name.unwrap_or(title)
+}
+
 /// Returns a title on one line, at most [`MAX_TITLE`] long.
 pub(crate) fn clean_title(title: &str) -> String {
     crate::encoding::one_line(title).chars().take(MAX_TITLE).collect()
@@ -198,6 +214,22 @@ mod tests {
         check(limits(9, 10), &["äöü", "ä"]);
         check(limits(12, 10), &["äöü", "äöü"]);
         check(limits(100, 1), &["äöü"]);
+    }
+
+    #[test]
+    fn placeholders_are_no_titles() {
+        let check = |title: &str, expected: &str| {
+            let limits = Limits::default();
+            let mut collector = Collector::new(Format::Text, &limits);
+            collector.set_title(title);
+            assert_eq!(collector.finish("report.pdf").title, expected);
+        };
+        check("Refunds", "Refunds");
+        check(" ", "report");
+        check("(anonymous)", "report");
+        check("Untitled", "report");
+        check("PowerPoint Presentation", "report");
+        check("Microsoft Word - Refunds.doc", "Refunds.doc");
     }
 
     #[test]

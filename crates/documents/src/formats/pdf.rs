@@ -36,6 +36,9 @@ pub(crate) fn read(source: &Source<'_>, collector: &mut Collector<'_>) -> Result
     let parser =
         PdfParser::from_bytes_with_options(source.bytes, ParseOptions::new().lenient().sequential()).map_err(fail)?;
     let count = parser.page_count();
+    if count == 0 {
+        return Err(Failure::new(FailureCode::Damaged, source.name));
+    }
     let mut pages = Pages::default();
     // A page that makes the parser panic is left out, and reading goes on after it.
     while pages.last < count && !collector.is_full() {

@@ -159,4 +159,6 @@ fn other_archives_are_refused() {
     check(&docx("<w:p>", &[])[..300], FailureCode::Damaged);
     check(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0], FailureCode::Unsupported);
     check(b"%PDF-1.7 and then nothing", FailureCode::Damaged);
+    let objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"].map(str::to_owned);
+    check(&crate::support::pdf_of_objects(&objects), FailureCode::Damaged);
 }

@@ -126,6 +126,7 @@ const FILES: &[(&str, &[&str])] = &[
     (
         "report.pdf",
         &[
+            "Pdf: Refunds\n",
             "[page 1] Refunds\n# Refunds",
             "Within thirty days of the journey. The hotel is booked",
             "[page 2] Contacts\n# Contacts",

@@ -2,8 +2,8 @@
 //!
 //! After a bracket and a number of a source, the rest up to the closing bracket may have further sources
 //! (`[S1, S2]`, `[S1–S3]`), quoted words, and where the words stand (`[S1, page 2]`), which is dropped: the
-//! server knows the page. `[^S1]`, `[Source: S1]` and `[S1](url)` are citations, too. Brackets that may mean
-//! something else, such as `(S3)`, are uncertain.
+//! server knows the page. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
+//! citations, too. Brackets that may mean something else, such as `(S3)`, are uncertain.
 
 use super::marker::{MAX_MARKER, Marker};
 
@@ -19,8 +19,14 @@ const PLAIN_WORDS: &[&str] = &[
 /// Words of [`PLAIN_WORDS`] between the ends of a range.
 const RANGE_WORDS: &[&str] = &["to", "through", "bis"];
 
-/// Words before the first source.
-const LABELS: &[&str] = &["Sources", "sources", "Source", "source"];
+/// Words before the first source, after which round brackets can mean nothing else.
+const LABELS: &[&str] =
+    &["Sources", "sources", "Source", "source", "Citations", "citations", "Citation", "citation", "Cite", "cite"];
+/// Words before the first source that are also written before other names: `(document S3)`.
+const OTHER_LABELS: &[&str] = &[
+    "Refs", "refs", "Ref", "ref", "Document", "document", "Passages", "passages", "Passage", "passage", "IDs", "ids",
+    "ID", "id", "See", "see",
+];
 
 /// The classification of the beginning of a text.
 pub(super) enum Beginning {
@@ -70,8 +76,16 @@ fn brackets(text: &str, emphasis: &str, is_end: bool) -> Result<Brackets, Stop> 
         _ => return Err(Stop::Text),
     };
     scan.skip(opening);
+    let is_double = opening == '[' && scan.take("[");
     let mut reader = BracketReader::new(closing);
     reader.read(&mut scan)?;
+    if is_double {
+        // Of `[[S1] words]`, the inner brackets are read on their own.
+        if scan.next()? != ']' {
+            return Err(Stop::Text);
+        }
+        scan.skip(']');
+    }
     let end = text.floor_char_boundary(MAX_MARKER.min(text.len()));
     let begin = text.len() - scan.rest.len();
     // What follows counts only as far as it is held back.
@@ -126,14 +140,18 @@ impl BracketReader {
         self.has_label = scan.label()?;
         loop {
             let has_space = scan.spaces();
+            let emphasis = scan.emphasis_begin();
             let sign = scan.next()?;
-            if sign == self.closing && !self.has_inner && !self.markers.is_empty() {
+            if sign == self.closing && emphasis.is_empty() && !self.has_inner && !self.markers.is_empty() {
                 scan.skip(sign);
                 return Ok(());
             }
             if let Some(number) = scan.source()? {
+                if !emphasis.is_empty() && !scan.emphasis(emphasis, false)? {
+                    return Err(Stop::Text);
+                }
                 self.source(number);
-            } else if self.markers.is_empty() {
+            } else if self.markers.is_empty() || !emphasis.is_empty() {
                 return Err(Stop::Text);
             } else {
                 self.token(scan, sign, has_space)?;
@@ -243,12 +261,26 @@ impl<'t> Scan<'t> {
         self.rest.len() < length
     }
 
-    /// Reads `Source`; returns whether it is there.
+    /// Reads a label such as `Source`; returns whether it is one of [`LABELS`].
     fn label(&mut self) -> Result<bool, Stop> {
-        if LABELS.iter().any(|label| label.starts_with(self.rest)) {
+        if LABELS.iter().chain(OTHER_LABELS).any(|label| label.starts_with(self.rest)) {
             return Err(Stop::Open);
         }
-        Ok(LABELS.iter().any(|label| self.take(label)))
+        let is_label = LABELS.iter().any(|label| self.take(label));
+        let has_any = is_label || OTHER_LABELS.iter().any(|label| self.take(label));
+        // A longer word: `[cited S1]`.
+        if has_any && self.rest.starts_with(char::is_alphanumeric) {
+            return Err(Stop::Text);
+        }
+        Ok(is_label)
+    }
+
+    /// Skips signs of emphasis; returns them.
+    fn emphasis_begin(&mut self) -> &'t str {
+        let rest = self.rest.trim_start_matches(['*', '_', '`']);
+        let emphasis = &self.rest[..self.rest.len() - rest.len()];
+        self.rest = rest;
+        emphasis
     }
 
     /// Reads the id of a source; returns its number.

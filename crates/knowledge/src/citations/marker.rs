@@ -254,6 +254,11 @@ mod tests {
         // Other brackets, links and emphasis.
         check("A [^S1] [Source: S1] [S1](#s1) [S1](https://a.example/x).", "A<1><1><1><1>.");
         check("A (Source: S1) (S1) (S1, page 2) (s)", "A<1><1>?<1>? (s)");
+        check("A [[S1]] [[S1, S2]](u) [[S1] b] [[S1]", "A<1><1><2> [<1> b] [<1>");
+        check("A [**S1**] [_S1_, `S2`] [s1*s2] [s1 *2] [S1**]", "A<1><1><2> [s1*s2] [s1 *2] [S1**]");
+        check("A [cite: S1, S2] [Ref S1] [document S1] [id: S1]", "A<1><2><1><1><1>");
+        check("A (cite: S1) (document S1) (see S1) [cited S1]", "A<1><1>?<1>? [cited S1]");
+        check("A [refS1] (see S1 for more) [see below]", "A [refS1] (see S1 for more) [see below]");
         check("A **[S1]** *[S1]* `[S1]` **[S1] b**", "A<1><1><1> **<1> b**");
         check("A **b**[S1]**c**", "A **b**<1>**c**");
         // What may mean something else.
@@ -270,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "([\\[\\]()S12\"', a*.-]|【|】|Source|“x{0,650}”){0,40}", size in 1_usize..20) {
+        fn pieces_do_not_matter(text in "([\\[\\]()S12\"', a*_.-]|【|】|Source|cite|id|“x{0,650}”){0,40}", size in 1_usize..20) {
             fuzz_markers(&text, size);
         }
     }

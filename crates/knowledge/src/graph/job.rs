@@ -230,7 +230,10 @@ impl Extractor {
                 tracing::warn!(document = extraction.document_id, cause, "nothing can be extracted from a document");
                 if self.job.attempt() >= ATTEMPTS && self.job.why_stopped().is_none() {
                     let write = self.job.write(move |db| {
-                        Box::pin(async move { graph::fail(db, &extraction, "The model did not answer.", now).await })
+                        Box::pin(async move {
+                            graph::fail(db, &extraction, "The model did not answer, or its answer cannot be used.", now)
+                                .await
+                        })
                     });
                     write.await?;
                 }

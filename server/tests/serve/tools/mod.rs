@@ -1,8 +1,10 @@
-//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, skills, and workspaces.
+//! Tools of MCP servers and remote agents, web pages, uploads, attached documents, documents of libraries, skills,
+//! and workspaces.
 
 mod connected_accounts;
 mod documents;
 mod files;
+mod handbook;
 mod mcp;
 mod mcp_apps;
 mod mcp_content;

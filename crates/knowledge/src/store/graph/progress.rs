@@ -15,7 +15,7 @@ pub(crate) enum ExtractionState {
     Open,
     /// Nothing is left to do.
     Done,
-    /// The model did not answer.
+    /// The model did not answer, or its answer cannot be used.
     Failed,
 }
 
