@@ -38,6 +38,7 @@ fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
         secret_in_body: false,
         access_token: access.into(),
         refresh_token: Some("refresh-canary-0".into()),
+        id_token: "id-canary".into(),
         expires_in,
         scopes: Some("openid profile".to_owned()),
     }
