@@ -1,6 +1,6 @@
 //! Tools of MCP servers and remote agents, web pages, uploads, attached documents, skills, and workspaces.
 
-mod connected_accounts;
+pub(crate) mod connected_accounts;
 mod documents;
 mod files;
 mod mcp;
