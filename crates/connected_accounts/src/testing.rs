@@ -47,7 +47,7 @@ pub async fn tokens_of_willing_users(service: Service) -> anyhow::Result<Service
 }
 
 /// What a provider has issued to a user who has signed in there.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TestSignIn {
     /// The user's id, which is their subject at the provider as well.
     pub user_id: String,
