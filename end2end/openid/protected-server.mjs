@@ -2,8 +2,13 @@
 // registration of clients, and a tool `whoami`, both on a free port of this machine. Prints its origin.
 // `POST /test/expire` makes the access tokens invalid, `POST /test/revoke` all tokens; `GET /test/counts` tells how often tokens
 // were issued and revoked.
+// With the issuer of a company's provider as an argument, it issues tokens for assertions of this provider as well.
+import { createPublicKey, verify } from "node:crypto";
 import { createServer } from "node:http";
-import { Provider } from "oidc-provider";
+import { Provider, errors } from "oidc-provider";
+
+const company = process.argv[2];
+const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 const SCOPES = "files.read files.write";
 const server = createServer();
@@ -15,6 +20,17 @@ server.listen(0, "127.0.0.1", () => {
   let issued = new Set();
   const provider = new Provider(origin, {
     cookies: { keys: ["of the tests"] },
+    clients: company
+      ? [
+          {
+            client_id: "chatwright-at-files",
+            client_secret: "secret at files",
+            grant_types: [JWT_BEARER],
+            redirect_uris: [],
+            response_types: [],
+          },
+        ]
+      : [],
     scopes: ["openid", "offline_access", ...SCOPES.split(" ")],
     features: {
       devInteractions: { enabled: false },
@@ -33,6 +49,7 @@ server.listen(0, "127.0.0.1", () => {
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   });
+  if (company) provider.registerGrantType(JWT_BEARER, issueForAssertion, ["assertion", "scope"]);
   provider.on("grant.success", () => (counts.granted += 1));
   provider.on("access_token.issued", (token) => issued.add(token.jti));
   provider.on("access_token.saved", (token) => issued.add(token.jti));
@@ -57,6 +74,18 @@ server.listen(0, "127.0.0.1", () => {
     grant.addResourceScope(resource, params.scope);
     const consent = { grantId: await grant.save() };
     return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+  }
+
+  /** Issues a token to the user of an assertion. */
+  async function issueForAssertion(context) {
+    const { client, params } = context.oidc;
+    const claims = await readAssertion(params.assertion ?? "");
+    const isOurs = claims.aud === origin && claims.resource === resource && claims.client_id === client.clientId;
+    if (!isOurs || claims.exp * 1000 <= Date.now()) throw new errors.InvalidGrant("the assertion is not for this server");
+    const token = new provider.AccessToken({ accountId: claims.sub, client, gty: "jwt_bearer", scope: claims.scope });
+    token.resourceServer = new provider.ResourceServer(resource, { scope: SCOPES, audience: resource });
+    const accessToken = await token.save();
+    context.body = { access_token: accessToken, token_type: "Bearer", expires_in: token.expiration, scope: token.scope };
   }
 
   /** The MCP server. */
@@ -118,6 +147,18 @@ server.listen(0, "127.0.0.1", () => {
   });
   console.log(origin);
 });
+
+/** Returns the claims of an assertion, whose signature is that of the company. */
+async function readAssertion(assertion) {
+  const [header, claims, signature] = assertion.split(".");
+  const read = (part) => JSON.parse(Buffer.from(part ?? "", "base64url").toString());
+  if (read(header).typ !== "oauth-id-jag+jwt") throw new errors.InvalidGrant("this is no assertion");
+  const { keys } = await (await fetch(`${company}/jwks`)).json();
+  const key = createPublicKey({ key: keys[0], format: "jwk" });
+  const isSigned = verify("sha256", Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, "base64url"));
+  if (!isSigned || read(claims).iss !== company) throw new errors.InvalidGrant("the assertion is not signed by the company");
+  return read(claims);
+}
 
 async function body(request) {
   let text = "";

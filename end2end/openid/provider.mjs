@@ -2,7 +2,7 @@
 // need no password. Prints its issuer. `PUT /test/accounts` replaces the accounts.
 //
 //     node provider.mjs '{"alg":"RS256","accounts":{"ada":{"name":"Ada","groups":["admins"]}}}'
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider, errors } from "oidc-provider";
 
@@ -17,6 +17,15 @@ const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
 const AUDIENCE = "orders-api";
 const SCOPES = ["orders.read"];
 let exchanges = 0;
+
+// Assertions for the authorization server of another service (Identity Assertion JWT Authorization Grant), for ID tokens.
+const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
+const ASSERTION = "urn:ietf:params:oauth:token-type:id-jag";
+/** The client of the other authorization server that the client of this provider is there. */
+const CLIENT_ELSEWHERE = "chatwright-at-files";
+/** The ID tokens for which there were assertions, and those that are refused next. */
+let asserted = new Set();
+const ended = new Set();
 /** The access tokens that were exchanged, and those for which they were. */
 let exchanged = [];
 
@@ -69,7 +78,9 @@ server.listen(0, "127.0.0.1", () => {
       return grant;
     },
   });
-  provider.registerGrantType(EXCHANGE, (context) => exchange(provider, context), [
+  const grant = (context) =>
+    context.oidc.params.requested_token_type === ASSERTION ? assert(provider, context) : exchange(provider, context);
+  provider.registerGrantType(EXCHANGE, grant, [
     "audience",
     "resource",
     "scope",
@@ -137,6 +148,27 @@ async function exchange(provider, context) {
   };
 }
 
+/** Issues an assertion about the user of an ID token. */
+async function assert(provider, context) {
+  const { client, params } = context.oidc;
+  if (params.subject_token_type !== ID_TOKEN) throw new errors.InvalidRequest("the subject token is no ID token");
+  const refuse = () => {
+    throw new errors.InvalidGrant("the ID token is not valid");
+  };
+  const { payload } = await provider.IdToken.validate(params.subject_token, client).catch(refuse);
+  const now = Math.floor(Date.now() / 1000);
+  // A renewed token of the same second is the same text, so each is refused once.
+  if (payload.exp <= now || ended.delete(params.subject_token)) refuse();
+  asserted.add(params.subject_token);
+  const { audience: aud, resource, scope } = params;
+  const claims = { iss: provider.issuer, aud, sub: payload.sub, client_id: CLIENT_ELSEWHERE, resource, scope };
+  const encode = (part) => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const signed = [{ alg, typ: "oauth-id-jag+jwt", kid: key.kid }, { ...claims, jti: randomUUID(), iat: now, exp: now + 300 }];
+  const text = signed.map(encode).join(".");
+  const signature = sign("sha256", Buffer.from(text), privateKey).toString("base64url");
+  context.body = { access_token: `${text}.${signature}`, issued_token_type: ASSERTION, token_type: "N_A", expires_in: 300 };
+}
+
 /** A service that takes tokens of its audience only. */
 function service(provider, request, response) {
   if (request.url !== "/service/whoami") return undefined;
@@ -160,6 +192,9 @@ function control(provider, request, response) {
     const end = (token) => (request.url === "/test/expire" ? token.destroy() : provider.AccessToken.revokeByGrantId(token.grantId));
     const all = exchanged.map(end);
     exchanged = [];
+    asserted.forEach((token) => ended.add(token));
+    if (request.url === "/test/revoke" && asserted.size) provider.RefreshToken.find = async () => undefined;
+    asserted = new Set();
     return Promise.all(all).then(() => response.writeHead(204).end());
   }
   if (request.url !== "/test/accounts" || request.method !== "PUT") return undefined;

@@ -6,7 +6,7 @@ use crate::oauth::{Challenge, OauthError};
 use crate::secrets::Keys;
 use crate::sign_in::SignInProviders;
 use crate::store::{self, AccountRow, NewTokens, Refresh};
-use crate::tokens::AccountTokens;
+use crate::tokens::{AccountTokens, TokenKind};
 use ::capability::{AfterRefusal, ProvideTokens, TokenProblem, TokenRefusal, UserValues};
 use ::store::{Store, StoreError};
 use arc_swap::ArcSwap;
@@ -119,13 +119,24 @@ impl Accounts {
     }
 
     /// Returns the access token of a user's account, renewed if it is about to expire.
-    pub(crate) async fn account_token(&self, service: &Service, owner: &str) -> Result<Bearer, TokenProblem> {
+    async fn account_token(&self, service: &Service, owner: &str) -> Result<Bearer, TokenProblem> {
+        let tokens = self.fresh_tokens(service, owner, TokenKind::Access).await?;
+        Ok(Bearer::new(&tokens.access_token))
+    }
+
+    /// Returns the tokens of a user's account, renewed if the one of this kind is about to expire.
+    pub(crate) async fn fresh_tokens(
+        &self,
+        service: &Service,
+        owner: &str,
+        kind: TokenKind,
+    ) -> Result<AccountTokens, TokenProblem> {
         let until = Instant::now() + PATIENCE;
         loop {
             let found = self.usable(service, owner).await.map_err(|error| failed(service, &error))?;
             let (row, tokens) = found.ok_or_else(|| not_connected(service))?;
-            if !tokens.is_expiring() {
-                return Ok(Bearer::new(&tokens.access_token));
+            if !tokens.is_expiring(kind) {
+                return Ok(tokens);
             }
             if tokens.refresh_token.is_none() {
                 return Err(not_connected(service));
@@ -161,7 +172,7 @@ impl Accounts {
         refresh: Refresh,
         row: AccountRow,
         tokens: AccountTokens,
-    ) -> Result<Bearer, TokenProblem> {
+    ) -> Result<AccountTokens, TokenProblem> {
         let store = self.store();
         match tokens.renew().await {
             Ok((renewed, scopes)) => {
@@ -169,7 +180,7 @@ impl Accounts {
                 let scopes = scopes.map_or(row.scopes, |scopes| scopes.join(" "));
                 let stored = store::renew(store, &refresh, NewTokens { sealed, scopes }).await;
                 if stored.map_err(|error| failed(service, &error))? {
-                    return Ok(Bearer::new(&renewed.access_token));
+                    return Ok(renewed);
                 }
                 // It was disconnected, or connected again, meanwhile.
                 tokio::spawn(revoke(service.name.clone(), renewed));
@@ -190,7 +201,7 @@ impl Accounts {
         }
     }
 
-    /// Handles the refusal of the access token of a user's account.
+    /// Handles the refusal of a token of a user's account.
     pub(crate) async fn after_refusal(
         &self,
         service: &Service,
@@ -199,9 +210,7 @@ impl Accounts {
     ) -> Result<AfterRefusal, StoreError> {
         let connect = || AfterRefusal::Connect { page: page(&service.name) };
         let Some((row, tokens)) = self.usable(service, owner).await? else { return Ok(connect()) };
-        if tokens.access_token != refusal.token.expose() {
-            return Ok(AfterRefusal::Retry);
-        }
+        let Some(kind) = tokens.kind_of(refusal.token.expose()) else { return Ok(AfterRefusal::Retry) };
         let challenge = Challenge::parse(refusal.challenge);
         if challenge.is_insufficient_scope() {
             store::need(self.store(), owner, &service.name, challenge.scopes.join(" ")).await?;
@@ -213,7 +222,7 @@ impl Accounts {
             return Ok(connect());
         }
         // The next request renews it, or another call has begun to: a new version would make that renewal fail.
-        if tokens.is_expiring() {
+        if tokens.is_expiring(kind) {
             return Ok(AfterRefusal::Retry);
         }
         match self.seal(owner, &service.name, &tokens.expired()) {

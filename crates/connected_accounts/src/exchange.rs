@@ -1,9 +1,11 @@
 //! Token exchange (RFC 8693): a token of the user for one service only, for the token with which they are signed in.
 
+use crate::assertion;
 use crate::oauth::{ClientIdentity, ExchangeRequest, IssuedTokens, OauthError, OauthHttp, TokenClient};
+use crate::tokens::TokenSource;
 use contract::{Bearer, RunScope};
 use parking_lot::Mutex;
-use settings::user_auth::{ExchangeAuth, Service};
+use settings::user_auth::{ExchangeAuth, ExchangeWay, Service};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,6 +18,13 @@ const UNKNOWN_LIFE: Duration = Duration::from_secs(60);
 const MAX_LIFE: Duration = Duration::from_secs(3_600);
 /// How long before its expiry a token is no longer used.
 const MARGIN: Duration = Duration::from_secs(15);
+
+/// A token of a user's sign-in, which is exchanged.
+pub(crate) struct Subject {
+    pub(crate) token: Bearer,
+    /// Who has issued an ID token, and to which client; `None` for an access token.
+    pub(crate) source: Option<TokenSource>,
+}
 
 /// The exchanged tokens, in memory only.
 #[derive(Default)]
@@ -36,9 +45,9 @@ impl Exchanges {
         &self,
         service: &Service,
         exchange: &ExchangeAuth,
-        (scope, subject): (&RunScope, &Bearer),
+        (scope, subject): (&RunScope, &Subject),
     ) -> Result<Bearer, OauthError> {
-        let key = key(service, exchange, scope, subject);
+        let key = key(service, exchange, scope, &subject.token);
         let kept = self.0.lock().get(&key).filter(|kept| Instant::now() < kept.until).map(|kept| kept.token.clone());
         if let Some(token) = kept {
             return Ok(token);
@@ -89,16 +98,28 @@ fn key(service: &Service, exchange: &ExchangeAuth, scope: &RunScope, subject: &B
 }
 
 /// Requests a token.
-async fn ask(service: &Service, exchange: &ExchangeAuth, subject: &Bearer) -> Result<IssuedTokens, OauthError> {
-    let http = OauthHttp::new(service.allow_private)?;
-    let client = ClientIdentity::from_config(&exchange.client, None);
-    let request = ExchangeRequest {
-        subject: subject.expose(),
-        audience: exchange.audience.as_deref(),
-        resource: service.url.as_str(),
-        scopes: &exchange.scopes,
+async fn ask(service: &Service, exchange: &ExchangeAuth, subject: &Subject) -> Result<IssuedTokens, OauthError> {
+    let issued = match (&exchange.way, &subject.source) {
+        (ExchangeWay::Token { endpoint, audience }, _) => {
+            let http = OauthHttp::new(service.allow_private)?;
+            let client = ClientIdentity::from_config(&exchange.client, None);
+            let request = ExchangeRequest {
+                subject: subject.token.expose(),
+                audience: audience.as_deref(),
+                resource: service.url.as_str(),
+                scopes: &exchange.scopes,
+            };
+            TokenClient { http: &http, endpoint, client: &client }.exchange(&request).await?
+        }
+        (ExchangeWay::Assertion { issuer }, Some(source)) => {
+            assertion::ask(service, (exchange, issuer.as_ref()), (&subject.token, source)).await?
+        }
+        (ExchangeWay::Assertion { .. }, None) => {
+            return Err(OauthError::Invalid(
+                "the token of the request is no ID token, for which alone an assertion is issued",
+            ));
+        }
     };
-    let issued = TokenClient { http: &http, endpoint: &exchange.token_url, client: &client }.exchange(&request).await?;
     // Scopes may be narrowed, but not widened.
     let is_wider = |granted: &Vec<String>| {
         !exchange.scopes.is_empty() && granted.iter().any(|scope| !exchange.scopes.contains(scope))

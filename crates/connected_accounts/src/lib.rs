@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod assertion;
 mod capability;
 mod connect;
 mod exchange;

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn exchanged_tokens_are_those_of_one_provider() {
-        let check = |auth: &str, more: &str, keys: &str, expected: &str| {
+        let check_exchange = |exchange: &str, auth: &str, more: &str, keys: &str, expected: &str| {
             let text = format!(
                 "auth: {{ {auth}, publicUrls: ['https://a.test'] }}\n\
                  connectedAccounts: {{ keys: [{keys}] }}\n\
@@ -58,7 +58,7 @@ mod tests {
                  \x20 type: Http\n\
                  \x20 properties:\n\
                  \x20   baseURL: https://x.org\n\
-                 \x20   auth: {{ type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a{more} }}\n"
+                 \x20   auth: {{ {exchange}, clientId: a{more} }}\n"
             );
             let diagnostics = match language(&[DEFINITION]).read_text(&text) {
                 Ok(_) => String::new(),
@@ -68,8 +68,11 @@ mod tests {
                 "" => !diagnostics.contains("error"),
                 expected => diagnostics.contains(&format!("error: {expected}")),
             };
-            assert!(is_expected, "{auth} {more}: {diagnostics}");
+            assert!(is_expected, "{exchange} {auth} {more}: {diagnostics}");
         };
+        let token = "type: tokenExchange, tokenUrl: 'https://id.org/t'";
+        let check =
+            |auth: &str, more: &str, keys: &str, expected: &str| check_exchange(token, auth, more, keys, expected);
         let provider = |id: &str| format!("{{ id: {id}, issuer: 'https://{id}.org', clientId: a }}");
         let one = format!("mode: openidConnect, openidConnect: [{}]", provider("company"));
         let two = format!("mode: password, openidConnect: [{}, {}]", provider("company"), provider("other"));
@@ -83,5 +86,16 @@ mod tests {
         check("mode: password", "", "KEY", "in the mode `password` users have no token");
         check(jwt, "", "", "");
         check(jwt, ", provider: company", "", "in the mode `jwt` the token of the request is exchanged");
+
+        let check = |auth: &str, more: &str, keys: &str, expected: &str| {
+            let access = "type: crossAppAccess, issuer: 'https://x.org'";
+            check_exchange(access, auth, more, keys, expected);
+        };
+        check(&one, "", "KEY", "");
+        check(&one, "", "", "there is no key to encrypt with");
+        check(&two, "", "KEY", "it is not clear whose tokens are exchanged");
+        check(&two, ", provider: other", "KEY", "");
+        check("mode: password", "", "KEY", "in the mode `password` users have no token");
+        check(jwt, "", "KEY", "in the mode `jwt` no provider can assert who the user is");
     }
 }

@@ -2,15 +2,16 @@
 //! and exchanged for tokens of services.
 
 use crate::accounts::{Accounts, page, problem_of};
+use crate::exchange::Subject;
 use crate::oauth::{AuthMethod, ClientIdentity, IssuedTokens, OauthError};
 use crate::store::{self, NewTokens};
-use crate::tokens::{AccountTokens, TokenSource};
+use crate::tokens::{AccountTokens, TokenKind, TokenSource};
 use ::capability::{TokenProblem, TokenRefusal};
 use config::{AuthMode, Config, OpenIdProvider};
 use contract::{Bearer, RunScope};
 use secrecy::ExposeSecret;
 use settings::user_auth::{
-    AccountAuth, AuthorizationServer, ExchangeAuth, OauthClient, Service, SignInTokens, UserAuth,
+    AccountAuth, AuthorizationServer, ExchangeAuth, ExchangeWay, OauthClient, Service, SignInTokens, UserAuth,
 };
 use web::query_encoded;
 use web::times::now_millis;
@@ -124,7 +125,8 @@ impl Accounts {
         let refresh = tokens.refresh_token.map(|token| token.expose_secret().to_owned());
         let issued = IssuedTokens::new(access, refresh, tokens.expires_in, tokens.scopes.as_deref());
         let issued = issued.ok_or("the provider has issued none that can be used")?;
-        let sealed = self.seal(user_id, &service.name, &AccountTokens::new(&service, &issued, source))?;
+        let account = AccountTokens::new(&service, &issued, source).with_id_token(tokens.id_token.expose_secret());
+        let sealed = self.seal(user_id, &service.name, &account)?;
         let new = NewTokens { sealed, scopes: issued.scopes.unwrap_or_default().join(" ") };
         let kept = store::keep(self.store(), (user_id, &service.name), new, now_millis()).await;
         if kept.map_err(|error| error.to_string())? {
@@ -141,8 +143,9 @@ impl Accounts {
         exchange: &ExchangeAuth,
         scope: &RunScope,
     ) -> Result<Bearer, TokenProblem> {
-        if let Some(subject) = &scope.token {
-            let exchanged = self.exchanges().token(service, exchange, (scope, subject)).await;
+        if let Some(token) = &scope.token {
+            let subject = Subject { token: token.clone(), source: None };
+            let exchanged = self.exchanges().token(service, exchange, (scope, &subject)).await;
             return exchanged.map_err(|error| refused_subject(&error));
         }
         let providers = self.providers();
@@ -152,17 +155,17 @@ impl Accounts {
             return Err(TokenProblem::Failed(message.to_owned()));
         };
         let sign_in = provider.service();
-        let subject = self.subject(provider, &sign_in, scope).await?;
+        let subject = self.subject((provider, &sign_in), exchange, scope).await?;
         match self.exchanges().token(service, exchange, (scope, &subject)).await {
             Ok(token) => Ok(token),
             // The provider may have revoked the token before its time. RFC 8693 (2.2.2) calls that an invalid request.
             Err(OauthError::Refused("invalid_grant" | "invalid_request")) => {
-                let refusal = TokenRefusal { token: &subject, challenge: "" };
+                let refusal = TokenRefusal { token: &subject.token, challenge: "" };
                 self.after_refusal(&sign_in, &scope.user_id, refusal).await.map_err(|error| {
                     tracing::error!(%error, "the refusal of a sign-in's token cannot be stored");
                     TokenProblem::Failed("Not run: the user's sign-in cannot be read now. Try again later.".to_owned())
                 })?;
-                let renewed = self.subject(provider, &sign_in, scope).await?;
+                let renewed = self.subject((provider, &sign_in), exchange, scope).await?;
                 let exchanged = self.exchanges().token(service, exchange, (scope, &renewed)).await;
                 exchanged.map_err(
                     |error| {
@@ -174,13 +177,13 @@ impl Accounts {
         }
     }
 
-    /// Returns the access token of a user's sign-in. One of an identity that was unlinked since does not count.
+    /// Returns the token of a user's sign-in that is exchanged. One of an identity that was unlinked since does not count.
     async fn subject(
         &self,
-        provider: &SignInProvider,
-        sign_in: &Service,
+        (provider, sign_in): (&SignInProvider, &Service),
+        exchange: &ExchangeAuth,
         scope: &RunScope,
-    ) -> Result<Bearer, TokenProblem> {
+    ) -> Result<Subject, TokenProblem> {
         let identities = self.store().identities(&scope.user_id).await.map_err(|error| {
             tracing::error!(%error, "the identities of a user cannot be read");
             TokenProblem::Failed("Not run: the user's sign-in cannot be read now. Try again later.".to_owned())
@@ -188,10 +191,22 @@ impl Accounts {
         if !identities.iter().any(|identity| identity.issuer == provider.0.issuer) {
             return Err(sign_in_again(sign_in));
         }
-        self.account_token(sign_in, &scope.user_id).await.map_err(|problem| match problem {
+        let kind = match exchange.way {
+            ExchangeWay::Token { .. } => TokenKind::Access,
+            ExchangeWay::Assertion { .. } => TokenKind::Id,
+        };
+        let tokens = self.fresh_tokens(sign_in, &scope.user_id, kind).await.map_err(|problem| match problem {
             TokenProblem::NotConnected { .. } => sign_in_again(sign_in),
             problem => problem,
-        })
+        })?;
+        match kind {
+            TokenKind::Access => Ok(Subject { token: Bearer::new(&tokens.access_token), source: None }),
+            // It was not kept by an older version, or not renewed by the provider.
+            TokenKind::Id => {
+                let id_token = tokens.id_token.as_deref().ok_or_else(|| sign_in_again(sign_in))?;
+                Ok(Subject { token: Bearer::new(id_token), source: Some(tokens.source) })
+            }
+        }
     }
 }
 

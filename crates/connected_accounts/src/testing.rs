@@ -1,22 +1,28 @@
-//! For tests of crates that send tokens: users who connect their account as soon as they are asked to, without a browser.
+//! For tests of crates that send tokens: users who connect their account as soon as they are asked to, and a user who has signed
+//! in with a company account, without a browser.
 
 use crate::accounts::Accounts;
+use crate::audit;
 use crate::oauth::{Callback, OauthHttp};
 use crate::secrets::Keys;
+use crate::sign_in::SignInProviders;
 use crate::store::TABLES;
 use ::capability::{AskToOpen, PageToOpen, ServiceTokens};
 use ::http::{HeaderMap, Method, header};
-use ::store::Schema;
+use ::store::{NewUser, ProviderClaims, Schema};
 use axum::extract::Query;
+use config::OpenIdProvider;
 use contract::ToolContext;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use serde_json::Value;
 use settings::Variable;
-use settings::user_auth::Service;
+use settings::user_auth::{Service, SignInTokens};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 /// The origin in the redirect URI, at which no server listens: the redirect is read, not followed.
 const ORIGIN: &str = "http://127.0.0.1:1";
@@ -33,13 +39,91 @@ struct WillingUsers {
 /// # Errors
 /// The database cannot be opened.
 pub async fn tokens_of_willing_users(service: Service) -> anyhow::Result<ServiceTokens> {
-    let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await?;
-    let env = HashMap::from([("KEY".to_owned(), "k".repeat(32))]);
-    let accounts = Accounts::new(store, Keys::read(&[Variable("KEY".to_owned())], &env));
+    let accounts = new_accounts().await?;
     let tokens = ServiceTokens::default();
     tokens.provide(Arc::new(accounts.clone()));
     tokens.ask_with(Arc::new(WillingUsers { accounts, service }));
     Ok(tokens)
+}
+
+/// What a provider has issued to a user who has signed in there.
+#[derive(Clone)]
+pub struct TestSignIn {
+    /// The user's id, which is their subject at the provider as well.
+    pub user_id: String,
+    /// The provider.
+    pub issuer: Url,
+    /// The provider's token endpoint.
+    pub token_endpoint: Url,
+    /// This server as a client of the provider, without a secret.
+    pub client_id: String,
+    /// The ID token.
+    pub id_token: String,
+}
+
+/// Returns the tokens of a user who has signed in, in a database of their own in memory.
+///
+/// # Errors
+/// The database cannot be opened, or the tokens cannot be kept.
+pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<ServiceTokens> {
+    let accounts = new_accounts().await?;
+    let provider = provider(&sign_in);
+    let id = &sign_in.user_id;
+    let user = NewUser {
+        id: id.clone(),
+        name: id.clone(),
+        name_key: id.clone(),
+        password: String::new(),
+        must_change_password: false,
+        roles: Vec::new(),
+        now: 1,
+    };
+    let (issuer, subject, label) = (provider.issuer.clone(), id.clone(), id.clone());
+    let claims = ProviderClaims { issuer, subject, label, roles: Vec::new() };
+    accounts.store().add_user_with_identity(user, "identity", claims, audit(id, "test", Value::Null)).await?;
+    let issued = SignInTokens {
+        provider: provider.id.clone(),
+        token_endpoint: sign_in.token_endpoint,
+        revocation_endpoint: None,
+        secret_in_body: false,
+        access_token: "unused".into(),
+        refresh_token: None,
+        id_token: sign_in.id_token.into(),
+        expires_in: None,
+        scopes: None,
+    };
+    accounts.set_providers(SignInProviders::from_iter([provider]));
+    accounts.keep_tokens(id, issued).await.map_err(anyhow::Error::msg)?;
+    let tokens = ServiceTokens::default();
+    tokens.provide(Arc::new(accounts));
+    Ok(tokens)
+}
+
+fn provider(sign_in: &TestSignIn) -> OpenIdProvider {
+    OpenIdProvider {
+        id: "company".to_owned(),
+        label: "Company".to_owned(),
+        issuer: sign_in.issuer.to_string(),
+        issuer_url: sign_in.issuer.clone(),
+        allow_private: true,
+        client_id: sign_in.client_id.clone(),
+        client_secret: None,
+        scopes: Vec::new(),
+        sign_up: true,
+        allowed_domains: Vec::new(),
+        link_verified_email: false,
+        roles: Vec::new(),
+        groups: None,
+        session: Duration::from_secs(60),
+        leeway: Duration::ZERO,
+        directory_claim: None,
+    }
+}
+
+async fn new_accounts() -> anyhow::Result<Accounts> {
+    let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await?;
+    let env = HashMap::from([("KEY".to_owned(), "k".repeat(32))]);
+    Ok(Accounts::new(store, Keys::read(&[Variable("KEY".to_owned())], &env)))
 }
 
 impl AskToOpen for WillingUsers {

@@ -14,6 +14,9 @@ pub enum OauthError {
     /// The authorization server has refused the request, with one of the codes of RFC 6749.
     #[error("the authorization server refuses it: {0}")]
     Refused(&'static str),
+    /// One of several servers has refused the request: which one, and the code.
+    #[error("{0} refuses it: {1}")]
+    RefusedBy(&'static str, &'static str),
     /// The user or the authorization server has declined.
     #[error("access was declined")]
     Declined,

@@ -12,4 +12,4 @@ pub use discovery::{Discovery, ServerMetadata, discover};
 pub use error::OauthError;
 pub use probe::probe;
 pub use requests::OauthHttp;
-pub use token_endpoint::{FoundTokenEndpoint, find_token_endpoint};
+pub use token_endpoint::{FoundTokenEndpoint, find_token_endpoint, find_token_endpoint_of};

@@ -1,7 +1,8 @@
-//! Finds where an MCP server's authorization server issues tokens to a client that acts for itself, without a user.
+//! Finds where the authorization server of a service issues tokens without asking a user: to a client that acts for itself, or
+//! for an assertion.
 
-use crate::discovery::{MAX_SCOPES, document_of_issuer, resource_document};
-use crate::{OauthError, OauthHttp, probe};
+use crate::discovery::{MAX_SCOPES, ResourceDocument, document_of_issuer, resource_document};
+use crate::{Challenge, OauthError, OauthHttp, probe};
 use url::Url;
 
 /// A token endpoint, and how it is asked for a token of a service.
@@ -16,7 +17,7 @@ pub struct FoundTokenEndpoint {
     /// The name of the authorization server, exactly as its metadata have it: it compares the audience of assertions with it.
     pub issuer: String,
     /// How clients can prove who they are, with the names of metadata; `None` if that is not known.
-    auth_methods: Option<Vec<String>>,
+    pub auth_methods: Option<Vec<String>>,
 }
 
 impl FoundTokenEndpoint {
@@ -49,6 +50,27 @@ pub async fn find_token_endpoint(
 ) -> Result<FoundTokenEndpoint, OauthError> {
     let challenge = probe(http, server).await;
     let document = resource_document(http, server, &challenge).await?;
+    with_documents(http, server, issuer, (challenge, document)).await
+}
+
+/// Finds the token endpoint for a service that is no MCP server, so that it is not asked for its authorization server.
+///
+/// # Errors
+/// The authorization server has none that can be used.
+pub async fn find_token_endpoint_of(
+    http: &OauthHttp,
+    service: &Url,
+    issuer: &Url,
+) -> Result<FoundTokenEndpoint, OauthError> {
+    with_documents(http, service, Some(issuer), (Challenge::default(), None)).await
+}
+
+async fn with_documents(
+    http: &OauthHttp,
+    service: &Url,
+    issuer: Option<&Url>,
+    (challenge, document): (Challenge, Option<ResourceDocument>),
+) -> Result<FoundTokenEndpoint, OauthError> {
     let (resource, issuers, offered) = match document {
         Some(document) => (document.resource, document.authorization_servers, document.scopes_supported),
         None => (None, Vec::new(), Vec::new()),
@@ -59,7 +81,7 @@ pub async fn find_token_endpoint(
     let scopes = if challenge.scopes.is_empty() { offered } else { challenge.scopes };
     Ok(FoundTokenEndpoint {
         url: http.address(&found.token_endpoint)?,
-        resource: resource.unwrap_or_else(|| server.to_string()),
+        resource: resource.unwrap_or_else(|| service.to_string()),
         scopes: scopes.into_iter().take(MAX_SCOPES).collect(),
         issuer: found.issuer.unwrap_or(issuer),
         auth_methods: found.token_endpoint_auth_methods_supported,

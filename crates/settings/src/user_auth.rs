@@ -25,7 +25,7 @@ pub struct Service {
 pub enum UserAuth {
     /// The account that the user has connected.
     Account(AccountAuth),
-    /// The token with which the user is signed in is exchanged (RFC 8693).
+    /// A token of the user's sign-in is exchanged (RFC 8693).
     Exchange(ExchangeAuth),
 }
 
@@ -67,20 +67,36 @@ pub enum AuthorizationServer {
     },
 }
 
-/// How the token of a sign-in is exchanged (RFC 8693).
+/// How a token of a sign-in is exchanged (RFC 8693).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangeAuth {
-    /// The token endpoint.
-    pub token_url: Url,
-    /// The client.
+    /// Where it is exchanged.
+    pub way: ExchangeWay,
+    /// The client at the authorization server that issues the token for the service.
     pub client: OauthClient,
-    /// The logical name of the service for which the token is.
-    pub audience: Option<String>,
-    /// The scopes to ask for; empty to keep those of the sign-in.
+    /// The scopes to ask for; empty for those of the sign-in, or those that the service names.
     pub scopes: Vec<String>,
     /// In the auth modes with accounts, the id of the provider whose tokens are exchanged; `None` if there is one
     /// provider only, or if requests come with tokens.
     pub provider: Option<String>,
+}
+
+/// Where a token of a sign-in is exchanged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExchangeWay {
+    /// The access token, at one authorization server.
+    Token {
+        /// The token endpoint.
+        endpoint: Url,
+        /// The logical name of the service for which the token is.
+        audience: Option<String>,
+    },
+    /// The ID token, at the provider of the sign-in, for an assertion with which the authorization server of the service
+    /// issues a token (Identity Assertion JWT Authorization Grant).
+    Assertion {
+        /// The authorization server of the service; `None` to ask the service.
+        issuer: Option<Url>,
+    },
 }
 
 /// The tokens that a provider of OpenID Connect has issued to a user who has signed in there.
@@ -98,6 +114,8 @@ pub struct SignInTokens {
     pub access_token: SecretString,
     /// The refresh token, if there is one.
     pub refresh_token: Option<SecretString>,
+    /// The ID token.
+    pub id_token: SecretString,
     /// The lifetime of the access token in seconds, if it is known.
     pub expires_in: Option<i64>,
     /// The granted scopes, with spaces between them, if the provider has named them.
@@ -144,9 +162,17 @@ impl Service {
                 }
             }
             UserAuth::Exchange(exchange) => {
-                let audience = exchange.audience.as_deref().unwrap_or_default();
                 let provider = exchange.provider.as_deref().unwrap_or_default();
-                vec!["exchange", &exchange.client.id, exchange.token_url.as_str(), audience, provider]
+                match &exchange.way {
+                    ExchangeWay::Token { endpoint, audience } => {
+                        let audience = audience.as_deref().unwrap_or_default();
+                        vec!["exchange", &exchange.client.id, endpoint.as_str(), audience, provider]
+                    }
+                    ExchangeWay::Assertion { issuer } => {
+                        let issuer = issuer.as_ref().map(Url::as_str).unwrap_or_default();
+                        vec!["assertion", &exchange.client.id, issuer, provider]
+                    }
+                }
             }
         };
         format!("{}\n{}\n{}", self.name, self.url, parts.join("\n"))

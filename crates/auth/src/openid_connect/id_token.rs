@@ -11,7 +11,36 @@ use config::OpenIdProvider;
 use jsonwebtoken::{Algorithm, decode_header};
 use ring::digest::{SHA256, SHA512, digest};
 use secrecy::ExposeSecret;
+use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// The claims of an ID token that is not verified here: it was, at the sign-in, or comes from the token endpoint itself
+/// (OpenID Connect Core 1.0, 3.1.3.7, 6).
+#[derive(Clone, Debug, Deserialize)]
+pub struct IdTokenClaims {
+    /// The issuer.
+    #[serde(rename = "iss")]
+    pub issuer: String,
+    /// The issuer's id of the user.
+    #[serde(rename = "sub")]
+    pub subject: String,
+    /// When the token expires, as Unix time in seconds.
+    #[serde(rename = "exp")]
+    expires_at: f64,
+}
+
+impl IdTokenClaims {
+    /// Reads the claims; `None` if the text is no ID token.
+    pub fn read(token: &str) -> Option<Self> {
+        let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
+        serde_json::from_slice(&claims).ok()
+    }
+
+    /// Returns when the token expires, as Unix time in milliseconds.
+    pub fn expires_at(&self) -> i64 {
+        (self.expires_at * 1_000.0) as i64
+    }
+}
 
 /// The longest time since an ID token was issued, in seconds.
 const MAX_AGE: i64 = 600;
@@ -77,6 +106,20 @@ pub(super) fn from_token_error(error: TokenError) -> ProviderError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn claims_of_id_tokens_are_read() {
+        let check = |claims: &str, expected: Option<(&str, &str, i64)>| {
+            let read = IdTokenClaims::read(&format!("e30.{}.x", URL_SAFE_NO_PAD.encode(claims)));
+            let seen = read.as_ref().map(|read| (read.issuer.as_str(), read.subject.as_str(), read.expires_at()));
+            assert_eq!(seen, expected, "{claims}");
+        };
+        check(r#"{"iss":"https://id.test","sub":"ada","exp":12,"aud":"a"}"#, Some(("https://id.test", "ada", 12_000)));
+        check(r#"{"iss":"https://id.test","sub":"ada","exp":1.5}"#, Some(("https://id.test", "ada", 1_500)));
+        check(r#"{"iss":"https://id.test","sub":"ada"}"#, None);
+        check("<html>", None);
+        assert_eq!(IdTokenClaims::read("opaque"), None);
+    }
 
     /// The example of OpenID Connect Core 1.0, appendix A.3.
     #[test]

@@ -12,6 +12,7 @@ mod token_request;
 
 pub use claims::ProviderUser;
 pub use error::ProviderError;
+pub use id_token::IdTokenClaims;
 pub use logout::ProviderLogout;
 pub use pending::{PendingSignIn, PendingSignIns};
 pub use token_keeper::{KeepSignInTokens, TokenKeeper};

@@ -62,6 +62,7 @@ impl Tokens {
             secret_in_body: metadata.secret_in_body,
             access_token: self.access_token?,
             refresh_token: self.refresh_token,
+            id_token: self.id_token,
             expires_in: self.expires_in,
             scopes: self.scopes,
         })

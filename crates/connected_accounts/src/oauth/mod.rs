@@ -8,6 +8,9 @@ mod tokens;
 
 pub(crate) use authorization::{Authorization, Callback, NewAuthorization, authorize};
 pub(crate) use client::{AuthMethod, ClientIdentity};
-pub(crate) use oauth_discovery::{Challenge, Discovery, OauthError, OauthHttp, ServerMetadata, discover, probe};
+pub(crate) use oauth_discovery::{
+    Challenge, Discovery, OauthError, OauthHttp, ServerMetadata, discover, find_token_endpoint, find_token_endpoint_of,
+    probe,
+};
 pub(crate) use registration::register;
-pub(crate) use tokens::{ExchangeRequest, IssuedTokens, TokenClient};
+pub(crate) use tokens::{AssertionRequest, ExchangeRequest, IssuedTokens, TokenClient, is_usable};

@@ -1,5 +1,5 @@
-//! Requests for tokens: with a code, with a refresh token, and by token exchange (RFC 6749, RFC 8693); and their
-//! revocation (RFC 7009).
+//! Requests for tokens: with a code, with a refresh token, by token exchange, and with an assertion (RFC 6749, RFC 8693,
+//! RFC 7523); and their revocation (RFC 7009).
 
 use super::{ClientIdentity, OauthError, OauthHttp};
 use ::http::{HeaderMap, HeaderValue, Method, header};
@@ -15,7 +15,11 @@ const WHAT: &str = "the token endpoint";
 /// The longest token in bytes.
 const MAX_TOKEN: usize = 32 << 10;
 
+const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
+/// An Identity Assertion JWT Authorization Grant.
+const ASSERTION: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
 /// A client at a token endpoint.
 pub(crate) struct TokenClient<'a> {
@@ -28,6 +32,8 @@ pub(crate) struct TokenClient<'a> {
 pub(crate) struct IssuedTokens {
     pub(crate) access_token: String,
     pub(crate) refresh_token: Option<String>,
+    /// The ID token, if a sign-in at a provider of OpenID Connect was renewed.
+    pub(crate) id_token: Option<String>,
     /// The lifetime in seconds.
     pub(crate) expires_in: Option<i64>,
     /// The granted scopes; `None` if they are those that were asked for.
@@ -43,11 +49,28 @@ pub(crate) struct ExchangeRequest<'a> {
     pub(crate) scopes: &'a [String],
 }
 
+/// A request for an assertion about a user, with which another authorization server issues a token.
+pub(crate) struct AssertionRequest<'a> {
+    /// The ID token of the user's sign-in.
+    pub(crate) id_token: &'a str,
+    /// The issuer of the other authorization server.
+    pub(crate) audience: &'a str,
+    pub(crate) resource: &'a str,
+    pub(crate) scopes: &'a [String],
+}
+
+#[derive(Deserialize)]
+struct AssertionResponse {
+    access_token: String,
+    issued_token_type: String,
+}
+
 #[derive(Deserialize)]
 struct TokenResponse {
     access_token: String,
     token_type: Option<String>,
     refresh_token: Option<String>,
+    id_token: Option<Value>,
     expires_in: Option<Value>,
     scope: Option<String>,
 }
@@ -82,7 +105,7 @@ impl TokenClient<'_> {
     pub(crate) async fn exchange(&self, request: &ExchangeRequest<'_>) -> Result<IssuedTokens, OauthError> {
         let scopes = request.scopes.join(" ");
         let mut pairs = vec![
-            ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+            ("grant_type", TOKEN_EXCHANGE),
             ("subject_token", request.subject),
             ("subject_token_type", ACCESS_TOKEN),
             ("requested_token_type", ACCESS_TOKEN),
@@ -95,6 +118,29 @@ impl TokenClient<'_> {
         if !scopes.is_empty() {
             pairs.push(("scope", &scopes));
         }
+        self.request(&pairs).await
+    }
+
+    /// Exchanges the ID token of a sign-in for an assertion.
+    pub(crate) async fn assertion(&self, request: &AssertionRequest<'_>) -> Result<String, OauthError> {
+        let scopes = request.scopes.join(" ");
+        let mut pairs = vec![
+            ("grant_type", TOKEN_EXCHANGE),
+            ("subject_token", request.id_token),
+            ("subject_token_type", ID_TOKEN),
+            ("requested_token_type", ASSERTION),
+            ("audience", request.audience),
+            ("resource", request.resource),
+        ];
+        if !scopes.is_empty() {
+            pairs.push(("scope", &scopes));
+        }
+        read_assertion(&self.answer(&pairs).await?)
+    }
+
+    /// Exchanges an assertion for a token. Its scopes are those of the assertion.
+    pub(crate) async fn with_assertion(&self, assertion: &str) -> Result<IssuedTokens, OauthError> {
+        let pairs = [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", assertion)];
         self.request(&pairs).await
     }
 
@@ -124,9 +170,14 @@ impl TokenClient<'_> {
     }
 
     async fn request(&self, pairs: &[(&str, &str)]) -> Result<IssuedTokens, OauthError> {
+        IssuedTokens::read(&self.answer(pairs).await?)
+    }
+
+    /// Returns the body of the answer to a request for tokens.
+    async fn answer(&self, pairs: &[(&str, &str)]) -> Result<Vec<u8>, OauthError> {
         let (status, body) = self.post(pairs).await?;
         match status {
-            200 => IssuedTokens::read(&body),
+            200 => Ok(body),
             400..=499 => Err(OauthError::Refused(error_code(&body).unwrap_or("other"))),
             status => Err(OauthError::Unreachable(WHAT, format!("HTTP {status}"))),
         }
@@ -148,6 +199,8 @@ impl IssuedTokens {
         });
         let is_bearer = answer.token_type.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
         let issued = Self::new(answer.access_token, answer.refresh_token, expires_in, answer.scope.as_deref());
+        let id_token = answer.id_token.as_ref().and_then(Value::as_str).filter(|token| is_usable(token));
+        let issued = issued.map(|issued| Self { id_token: id_token.map(str::to_owned), ..issued });
         issued.filter(|_| is_bearer).ok_or(unusable)
     }
 
@@ -158,16 +211,31 @@ impl IssuedTokens {
         expires_in: Option<i64>,
         granted: Option<&str>,
     ) -> Option<Self> {
-        // A token with other characters than visible ASCII could not be sent in a header.
-        let is_usable = |token: &String| token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
-        let are_usable = is_usable(&access_token) && refresh_token.as_ref().is_none_or(is_usable);
+        let are_usable = is_usable(&access_token) && refresh_token.as_deref().is_none_or(is_usable);
         (are_usable && !access_token.is_empty()).then(|| Self {
             access_token,
             refresh_token: refresh_token.filter(|token| !token.is_empty()),
+            id_token: None,
             expires_in: expires_in.map(|seconds| seconds.clamp(0, 10 * 365 * 86_400)),
             scopes: granted.map(read_scopes),
         })
     }
+}
+
+/// Returns whether a token can be stored and sent. One with other characters than visible ASCII could not be sent in a header.
+pub(crate) fn is_usable(token: &str) -> bool {
+    token.len() <= MAX_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Reads the assertion in the answer of a provider. Its `token_type` says nothing: it is not sent to a service.
+fn read_assertion(body: &[u8]) -> Result<String, OauthError> {
+    let unusable = OauthError::Invalid("the provider of the sign-in has issued no assertion for the service");
+    let Ok(answer) = serde_json::from_slice::<AssertionResponse>(body) else {
+        return Err(error_code(body).map_or(unusable, OauthError::Refused));
+    };
+    let AssertionResponse { access_token, issued_token_type } = answer;
+    let is_assertion = issued_token_type == ASSERTION && !access_token.is_empty() && is_usable(&access_token);
+    is_assertion.then_some(access_token).ok_or(unusable)
 }
 
 /// Formats nothing secret.
@@ -202,5 +270,24 @@ mod tests {
         check(r#"{"error":"bad_verification_code"}"#, Err("the authorization server refuses it: invalid_grant"));
         check("<html>", unusable);
         check(&format!(r#"{{"access_token":"{}"}}"#, "x".repeat(MAX_TOKEN + 1)), unusable);
+    }
+
+    #[test]
+    fn only_assertions_are_read_as_assertions() {
+        let check = |body: &str, expected: Result<&str, &str>| {
+            let read = read_assertion(body.as_bytes()).map_err(|error| error.to_string());
+            assert_eq!(read.as_deref().map_err(String::as_str), expected, "{body}");
+        };
+        let none = Err("the provider of the sign-in has issued no assertion for the service");
+        let answer = |token: &str, kind: &str| {
+            format!(r#"{{"access_token":"{token}","issued_token_type":"{kind}","token_type":"N_A"}}"#)
+        };
+        check(&answer("a.b.c", ASSERTION), Ok("a.b.c"));
+        check(&answer("a.b.c", ACCESS_TOKEN), none);
+        check(&answer("", ASSERTION), none);
+        check(&answer("a b", ASSERTION), none);
+        check(r#"{"access_token":"a.b.c","token_type":"Bearer"}"#, none);
+        check(r#"{"error":"invalid_target"}"#, Err("the authorization server refuses it: invalid_target"));
+        check("<html>", none);
     }
 }

@@ -2,13 +2,15 @@
 
 use super::*;
 use ::capability::TokenRefusal;
-use settings::user_auth::{ExchangeAuth, OauthClient, UserAuth};
+use settings::user_auth::{ExchangeAuth, ExchangeWay, OauthClient, UserAuth};
 
 pub(super) fn service(idp: &Idp, audience: Option<&str>, scopes: &[&str]) -> Service {
     let auth = UserAuth::Exchange(ExchangeAuth {
-        token_url: format!("{}/token", idp.origin).parse().unwrap(),
+        way: ExchangeWay::Token {
+            endpoint: format!("{}/token", idp.origin).parse().unwrap(),
+            audience: audience.map(str::to_owned),
+        },
         client: OauthClient { id: "agents".to_owned(), secret: Some("s3cret".into()) },
-        audience: audience.map(str::to_owned),
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
         provider: None,
     });

@@ -31,6 +31,8 @@ pub(super) struct Behaviour {
     pub(super) refusal: Option<(u16, &'static str)>,
     /// The scope in answers.
     pub(super) scope: Option<&'static str>,
+    /// The ID token in answers.
+    pub(super) id_token: Option<String>,
     /// Token requests, without those for revocation.
     pub(super) asked: Vec<Fields>,
     pub(super) revoked: Vec<Fields>,
@@ -122,11 +124,12 @@ async fn register(State(idp): State<Idp>, Json(body): Json<Value>) -> impl IntoR
 async fn token(State(idp): State<Idp>, headers: HeaderMap, Form(mut fields): Form<Fields>) -> Response {
     let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
     fields.insert("authorization".to_owned(), authorization.to_owned());
-    let (delay, refusal, number, life, scope) = {
+    let issued_token_type = fields.get("requested_token_type").cloned();
+    let (delay, refusal, number, life, scope, id_token) = {
         let mut state = idp.state.lock();
         state.asked.push(fields);
         state.issued += 1;
-        (state.delay, state.refusal, state.issued, state.life, state.scope)
+        (state.delay, state.refusal, state.issued, state.life, state.scope, state.id_token.clone())
     };
     tokio::time::sleep(delay).await;
     if let Some((status, error)) = refusal {
@@ -138,6 +141,8 @@ async fn token(State(idp): State<Idp>, headers: HeaderMap, Form(mut fields): For
         "refresh_token": format!("refresh-canary-{number}"),
         "token_type": "Bearer",
         "expires_in": life,
+        "issued_token_type": issued_token_type,
+        "id_token": id_token,
     });
     Json(merged(tokens, &scope.map_or(Value::Null, |scope| json!({ "scope": scope })))).into_response()
 }

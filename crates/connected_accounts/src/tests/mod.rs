@@ -1,5 +1,6 @@
 //! Accounts at an authorization server, on SQLite and, if it is installed, on PostgreSQL.
 
+mod assertions;
 mod connecting;
 mod exchanging;
 mod idp;

@@ -7,7 +7,7 @@ use ::store::{NewUser, ProviderClaims};
 use config::OpenIdProvider;
 use settings::user_auth::SignInTokens;
 
-const ISSUER: &str = "https://id.test";
+pub(super) const ISSUER: &str = "https://id.test";
 
 fn provider(id: &str) -> OpenIdProvider {
     OpenIdProvider {
@@ -30,7 +30,7 @@ fn provider(id: &str) -> OpenIdProvider {
     }
 }
 
-fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
+pub(super) fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
     SignInTokens {
         provider: "company".to_owned(),
         token_endpoint: format!("{}/token", idp.origin).parse().unwrap(),
@@ -38,13 +38,14 @@ fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
         secret_in_body: false,
         access_token: access.into(),
         refresh_token: Some("refresh-canary-0".into()),
+        id_token: "id-canary".into(),
         expires_in,
         scopes: Some("openid profile".to_owned()),
     }
 }
 
 /// Creates a user with an identity at the provider.
-async fn sign_up(store: &Store, id: &str) {
+pub(super) async fn sign_up(store: &Store, id: &str) {
     let new = NewUser {
         id: id.to_owned(),
         name: id.to_owned(),
@@ -61,7 +62,7 @@ async fn sign_up(store: &Store, id: &str) {
 }
 
 /// Returns accounts on a server whose users sign in at the provider.
-fn accounts_with_sign_in(store: &Store) -> Accounts {
+pub(super) fn accounts_with_sign_in(store: &Store) -> Accounts {
     let accounts = accounts(store);
     accounts.set_providers(SignInProviders::from_iter([provider("company")]));
     accounts
@@ -71,7 +72,7 @@ async fn token(accounts: &Accounts, service: &Service, user: &str) -> Result<Str
     ProvideTokens::token(accounts, service, &scope(user)).await.map(|token| exposed(&token))
 }
 
-fn sign_in_again() -> Result<String, TokenProblem> {
+pub(super) fn sign_in_again() -> Result<String, TokenProblem> {
     Err(TokenProblem::SignInAgain { page: "/account/connections?connect=sign-in%3Acompany".to_owned() })
 }
 

@@ -2,14 +2,14 @@
 //! which is this test program: see [`conformance_client`].
 
 use crate::peers::{address, context, everything, repository, scope_of};
-use connected_accounts::testing::tokens_of_willing_users;
+use connected_accounts::testing::{TestSignIn, tokens_of_signed_in_user, tokens_of_willing_users};
 use contract::{RunScope, ToolContext, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use mcp::{AskUser, McpFeatures, McpServer, McpSettings, McpSource, McpTransport, QuestionRequest, ServerQuestion};
 use mcp::{ClientCredentials, ClientProof, HttpServerSettings, TokenEndpoint, UserAnswer};
 use serde_json::{Value, json};
-use settings::user_auth::{AccountAuth, OauthClient, UserAuth};
+use settings::user_auth::{AccountAuth, ExchangeAuth, ExchangeWay, OauthClient, UserAuth};
 use std::process::Stdio;
 use std::sync::Arc;
 use tokio::process::Command;
@@ -54,13 +54,17 @@ async fn conformance_client() {
     let url = std::env::args().next_back().unwrap();
     let given = std::env::var(CONTEXT).ok().map(|text| serde_json::from_str(&text).unwrap());
     let oauth = given.as_ref().and_then(|given| credentials(&scenario, given));
-    let user_auth = (oauth.is_none() && scenario.starts_with("auth/")).then(|| account(&scenario, given.as_ref()));
+    let user_auth = (oauth.is_none() && scenario.starts_with("auth/")).then(|| user_auth(&scenario, given.as_ref()));
     let transport = McpTransport::Http(HttpServerSettings { oauth, user_auth, ..address(&url) });
     let service = transport.user_service(&scenario);
     let settings = McpSettings { name: scenario.clone(), transport, shared: false, features: McpFeatures::default() };
     let mut server = McpServer::new(settings).asking(Arc::new(Defaults));
     if let Some(service) = service {
-        server = server.with_tokens(tokens_of_willing_users(service).await.unwrap());
+        let tokens = match given.as_ref().and_then(sign_in) {
+            Some(sign_in) => tokens_of_signed_in_user(sign_in).await,
+            None => tokens_of_willing_users(service).await,
+        };
+        server = server.with_tokens(tokens.unwrap());
     }
     let source = McpSource::new(Arc::new(server), everything()).unwrap();
     let scope = Arc::new(RunScope {
@@ -84,8 +88,20 @@ async fn conformance_client() {
     }
 }
 
-/// Returns how users connect their accounts in a scenario, as a config says it.
-fn account(scenario: &str, given: Option<&Value>) -> UserAuth {
+/// Returns the sign-in of the user in a scenario with the company's provider.
+fn sign_in(given: &Value) -> Option<TestSignIn> {
+    let text = |key: &str| given[key].as_str();
+    Some(TestSignIn {
+        user_id: "ada".to_owned(),
+        issuer: text("idp_issuer")?.parse().unwrap(),
+        token_endpoint: text("idp_token_endpoint")?.parse().unwrap(),
+        client_id: text("idp_client_id")?.to_owned(),
+        id_token: text("idp_id_token")?.to_owned(),
+    })
+}
+
+/// Returns where the tokens of users come from in a scenario, as a config says it.
+fn user_auth(scenario: &str, given: Option<&Value>) -> UserAuth {
     let text = |key: &str| given.and_then(|given| given[key].as_str()).map(str::to_owned);
     let client = match scenario {
         // The address of a document of this client.
@@ -93,6 +109,10 @@ fn account(scenario: &str, given: Option<&Value>) -> UserAuth {
         _ => text("client_id").map(|id| (id, text("client_secret").map(Into::into))),
     };
     let client = client.map(|(id, secret)| OauthClient { id, secret });
+    if text("idp_id_token").is_some() {
+        let (way, client) = (ExchangeWay::Assertion { issuer: None }, client.unwrap());
+        return UserAuth::Exchange(ExchangeAuth { way, client, scopes: Vec::new(), provider: None });
+    }
     UserAuth::Account(AccountAuth { client, ..AccountAuth::default() })
 }
 

@@ -16,25 +16,35 @@ use url::Url;
 const KEY: (&str, &str) = ("ACCOUNTS_KEY", "a key of the tests, with more than 32 characters");
 
 /// An MCP server with its authorization server; it is killed when dropped.
-struct ProtectedServer {
+pub(crate) struct ProtectedServer {
     child: Child,
-    origin: String,
+    pub(crate) origin: String,
     /// Kept open: a process that cannot write ends.
     _stdout: Lines<BufReader<ChildStdout>>,
 }
 
 impl ProtectedServer {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts it with an authorization server that takes assertions of a company's provider.
+    pub(crate) fn start_for(issuer: &str) -> Self {
+        Self::start_with(&[issuer])
+    }
+
+    fn start_with(arguments: &[&str]) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../end2end/openid/protected-server.mjs");
         let mut command = Command::new("node");
-        let command = command.arg(script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let command = command.arg(script).args(arguments);
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("Node is needed, and its packages: run `npm ci` in `end2end`");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let origin = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("http://"));
         Self { _stdout: lines, child, origin: origin.expect("the server did not start: run `npm ci` in `end2end`") }
     }
 
-    async fn control(&self, what: &str) {
+    pub(crate) async fn control(&self, what: &str) {
         let url = format!("{}/test/{what}", self.origin);
         assert_eq!(client().post(url).send().await.unwrap().status().as_u16(), 200);
     }

@@ -1,7 +1,7 @@
 //! Tools of MCP servers and remote agents, web pages, uploads, attached documents, documents of libraries, skills,
 //! and workspaces.
 
-mod connected_accounts;
+pub(crate) mod connected_accounts;
 mod documents;
 mod files;
 mod handbook;

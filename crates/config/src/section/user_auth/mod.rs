@@ -9,7 +9,9 @@ use config_source::{Node, PathStep, Span, suggest};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
-use settings::user_auth::{AccountAuth, AuthorizationServer, ExchangeAuth, OauthClient, Service, UserAuth};
+use settings::user_auth::{
+    AccountAuth, AuthorizationServer, ExchangeAuth, ExchangeWay, OauthClient, Service, UserAuth,
+};
 use url::{Host, Url};
 
 /// How requests are authorized on behalf of each user.
@@ -58,6 +60,23 @@ pub(crate) enum UserAuthEntry {
         scopes: Vec<Text>,
         /// The id of the provider in `auth.openidConnect` whose tokens are exchanged. Default: the only one. Not in the
         /// modes `jwt` and `proxy`.
+        provider: Option<Id>,
+    },
+    /// With a token that the authorization server of the service issues because the provider of the user's sign-in asserts
+    /// who they are (Cross App Access, enterprise-managed authorization of MCP), for users who sign in with a company
+    /// account.
+    CrossAppAccess {
+        /// The issuer of the authorization server of the service. Default: for an MCP server, the one that it names.
+        issuer: Option<Text>,
+        /// The client id at the authorization server of the service.
+        client_id: Text,
+        /// The client secret there, if the client has one.
+        client_secret: Option<Setting>,
+        /// The scopes to ask for. Default: those that the MCP server names.
+        #[serde(default)]
+        #[schemars(length(max = 50))]
+        scopes: Vec<Text>,
+        /// The id of the provider in `auth.openidConnect` that asserts who the user is. Default: the only one.
         provider: Option<Id>,
     },
 }
@@ -139,8 +158,23 @@ impl Reader<'_, '_, '_, '_> {
                 let token_url = self.url("tokenUrl", Some(token_url))?.ok_or(Reported)?;
                 let client = self.client(Some(client_id), client_secret)?.ok_or(Reported)?;
                 let audience = audience.map(|Text(audience)| audience);
+                let way = ExchangeWay::Token { endpoint: token_url, audience };
                 let (scopes, provider) = (texts(scopes), provider.map(|Id(id)| id));
-                Ok(UserAuth::Exchange(ExchangeAuth { token_url, client, audience, scopes, provider }))
+                Ok(UserAuth::Exchange(ExchangeAuth { way, client, scopes, provider }))
+            }
+            UserAuthEntry::CrossAppAccess { issuer, client_id, client_secret, scopes, provider } => {
+                let issuer = self.url("issuer", issuer)?;
+                if issuer.is_none() && !target.is_mcp {
+                    return self.error(
+                        None,
+                        "nothing says which authorization server issues the token",
+                        "add `issuer`",
+                    );
+                }
+                let client = self.client(Some(client_id), client_secret)?.ok_or(Reported)?;
+                let way = ExchangeWay::Assertion { issuer };
+                let (scopes, provider) = (texts(scopes), provider.map(|Id(id)| id));
+                Ok(UserAuth::Exchange(ExchangeAuth { way, client, scopes, provider }))
             }
         }
     }
@@ -311,7 +345,13 @@ struct Unsuitable {
 fn subject_of(config: &Config, exchange: &ExchangeAuth) -> Result<SubjectToken, Unsuitable> {
     let unsuitable = |key, message: String, help: &str| Err(Unsuitable { key, message, help: help.to_owned() });
     let mode = config.auth.mode.name();
+    let is_asserted = matches!(exchange.way, ExchangeWay::Assertion { .. });
     let providers = match &config.auth.mode {
+        AuthMode::Jwt(_) | AuthMode::Proxy(_) if is_asserted => {
+            let help = "let users sign in with `auth: { mode: openidConnect }`, or exchange the token of the request with \
+                        `type: tokenExchange`";
+            return unsuitable("", format!("in the mode `{mode}` no provider can assert who the user is"), help);
+        }
         AuthMode::Jwt(_) | AuthMode::Proxy(_) if exchange.provider.is_some() => {
             let message = format!("in the mode `{mode}` the token of the request is exchanged");
             return unsuitable("provider", message, "leave out `provider`");
@@ -322,8 +362,12 @@ fn subject_of(config: &Config, exchange: &ExchangeAuth) -> Result<SubjectToken, 
     };
     match (&exchange.provider, providers) {
         (_, []) => {
-            let help = "let users sign in with `auth: { mode: openidConnect }`, choose the mode `jwt` or `proxy`, or let \
-                        users connect accounts with `type: oauth`";
+            let help = if is_asserted {
+                "let users sign in with `auth: { mode: openidConnect }`, or connect accounts with `type: oauth`"
+            } else {
+                "let users sign in with `auth: { mode: openidConnect }`, choose the mode `jwt` or `proxy`, or let users \
+                 connect accounts with `type: oauth`"
+            };
             unsuitable("", format!("in the mode `{mode}` users have no token"), help)
         }
         (Some(id), providers) if providers.iter().any(|provider| provider.id == *id) => Ok(SubjectToken::OfSignIns),

@@ -52,6 +52,9 @@ fn accounts_of_users_need_a_key_and_an_authorization_server() {
     check(&remote("variables: { dburi: { name: Database } }"), "there is no key to encrypt with");
     let exchange = "auth: { type: tokenExchange, tokenUrl: 'https://id.org/t', clientId: a }";
     check(&remote(exchange), "in the mode `local` users have no token");
+    let access = "auth: { type: crossAppAccess, clientId: a }";
+    check(&remote(access), "nothing says which authorization server issues the token");
+    check(&mcp(&format!("{url}, {access}")), "in the mode `local` users have no token");
     let http = |more: &str| format!("type: Http, properties: {{ baseURL: 'https://x.org', {more} }}");
     check(&http(exchange), "in the mode `local` users have no token");
     check(&http(&format!("headers: {{ Authorization: a }}, {exchange}")), "there are two values of the header");

@@ -1,6 +1,7 @@
 //! Sign-in with a company account, at real providers and at hostile ones.
 
 mod browser;
+mod cross_app;
 mod directory;
 mod exchange;
 mod hostile;
