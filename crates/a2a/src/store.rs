@@ -25,6 +25,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "a2a_messages", key: "owner, agent_id, message_id", owner: Some("owner") },
         Table { name: "a2a_push_configs", key: "task_id, id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 const INSERT_TASK: &str = "

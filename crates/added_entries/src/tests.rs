@@ -25,6 +25,7 @@ static ALL_TABLES: [CapabilityTables; 1] = [CapabilityTables {
         Table { name: "samples", key: "name", owner: None },
         Table { name: "samples_off", key: "sample", owner: None },
     ],
+    user_deletion: &[],
 }];
 
 const SAMPLES: EntryKind = EntryKind {

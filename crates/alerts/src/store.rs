@@ -20,6 +20,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "alert_events", key: "id", owner: Some("owner") },
         Table { name: "alert_deliveries", key: "event_id, number", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// The retention time of messages, in milliseconds: 90 days.

@@ -28,6 +28,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "data_values", key: "record_id, field, item", owner: Some("owner") },
         Table { name: "data_sources", key: "record_id, field, document_id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// A set of records: those of a collection, and of a user if they are not shared.

@@ -17,6 +17,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "config_versions", key: "version", owner: None },
         Table { name: "config_drafts", key: "owner", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The number of versions that are kept.

@@ -17,6 +17,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "connected_account_clients", key: "id", owner: None },
         Table { name: "connected_account_variables", key: "id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The most accounts of a user.

@@ -34,6 +34,7 @@ pub const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "own_agents", key: "id", owner: Some("owner") },
         Table { name: "own_agent_versions", key: "agent_id, version", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The maximum number of custom agents.

@@ -19,7 +19,7 @@ pub use citations::fuzz_markers;
 #[cfg(feature = "fuzz")]
 pub use graph::fuzz_extraction;
 
-use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job, LifecycleEvent};
+use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job};
 use config::{Config, ConnectionType, SectionType};
 use contract::{Model, Tool};
 use futures::future::BoxFuture;
@@ -137,17 +137,6 @@ impl Capability for KnowledgeCapability {
 
     fn config_changed(&self, config: &Arc<Config>) {
         self.knowledge.use_config(config);
-    }
-
-    /// The libraries of a deleted user are gone with them; what they have added to projects of others is not.
-    fn observe(&self, event: &LifecycleEvent) {
-        let LifecycleEvent::UserDeleted { user_id } = event else { return };
-        let (knowledge, user_id) = (self.knowledge.clone(), user_id.clone());
-        tokio::spawn(async move {
-            if let Err(error) = knowledge.forget_user(&user_id).await {
-                tracing::error!(%error, "files of a deleted user in projects still count as theirs");
-            }
-        });
     }
 
     fn jobs(&self, context: &Context) -> Vec<Job> {

@@ -13,6 +13,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../migrations/postgres/0001_mcp_calls.sql"),
     }],
     tables: &[Table { name: "mcp_calls", key: "owner, session_id, request_id", owner: Some("owner") }],
+    user_deletion: &[],
 };
 
 /// How long a row may be left by a server that died, in milliseconds: longer than any call.

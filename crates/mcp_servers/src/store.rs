@@ -19,6 +19,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "mcp_servers", key: "name", owner: None },
         Table { name: "mcp_switched_off", key: "server", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// Added servers as entries.

@@ -18,6 +18,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "model_catalog", key: "id", owner: None },
         Table { name: "model_connections", key: "name", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// Added connections as entries.

@@ -22,6 +22,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "push_subscriptions", key: "id", owner: Some("owner") },
         Table { name: "notification_emails", key: "owner", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// A browser that gets the notifications of a user.

@@ -20,6 +20,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         },
     ],
     tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
+    user_deletion: &[],
 };
 
 /// The most earlier responses whose instructions are read.

@@ -14,6 +14,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../migrations/postgres/0001_plans.sql"),
     }],
     tables: &[Table { name: "plans", key: "conversation_id, message_id", owner: None }],
+    user_deletion: &[],
 };
 
 /// The most plans of a conversation. The oldest are deleted: they are those of answers long ago, after

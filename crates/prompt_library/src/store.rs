@@ -14,6 +14,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../migrations/postgres/0001_prompts.sql"),
     }],
     tables: &[Table { name: "prompts", key: "id", owner: Some("owner") }],
+    user_deletion: &[],
 };
 
 /// The owner of shared prompts, which no user has.

@@ -29,6 +29,7 @@ pub const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "recording_blobs", key: "conversation_id, id", owner: None },
         Table { name: "recording_replays", key: "id", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// The most recordings in a list.

@@ -27,6 +27,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "skill_files", key: "skill, path", owner: None },
         Table { name: "skill_switches", key: "name", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// The most installed skills.

@@ -47,6 +47,9 @@ pub struct CapabilityTables {
     pub migrations: &'static [Migration],
     /// The tables, ordered so that rows follow those that they refer to.
     pub tables: &'static [Table],
+    /// Statements that run in the transaction that deletes a user, before their rows are deleted, for rows
+    /// that refer to the user and stay. `$1` is the user's id.
+    pub user_deletion: &'static [&'static str],
 }
 
 impl CapabilityTables {
@@ -164,8 +167,13 @@ impl Schema {
         Ok(())
     }
 
-    /// Deletes the rows that a user owns in the tables of capabilities.
+    /// Deletes the rows that a user owns in the tables of capabilities, after the statements for rows that stay.
     pub(crate) async fn delete_user(self, db: &mut Db, user_id: &str) -> Result<(), StoreError> {
+        for capability in self.capabilities {
+            for statement in capability.user_deletion {
+                sql::query(*statement).bind(user_id.to_owned()).execute(&mut *db).await?;
+            }
+        }
         for table in self.capability_tables().rev() {
             let Some(owner) = table.owner else { continue };
             let delete: Arc<str> = format!("DELETE FROM {} WHERE {owner} = $1", table.name).into();

@@ -15,6 +15,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "user_profiles", key: "owner", owner: Some("owner") },
         Table { name: "user_profile_blocks", key: "conversation_id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The text of a user.

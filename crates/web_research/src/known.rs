@@ -24,6 +24,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../migrations/postgres/0001_web_urls.sql"),
     }],
     tables: &[Table { name: "web_urls", key: "conversation_id, url", owner: None }],
+    user_deletion: &[],
 };
 
 /// The most URLs of a conversation. Further ones are not remembered, so that they ask.

@@ -14,6 +14,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../migrations/postgres.sql"),
     }],
     tables: &[Table { name: "notes", key: "id", owner: Some("owner") }],
+    user_deletion: &[],
 };
 
 /// A note.

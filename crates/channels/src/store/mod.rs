@@ -48,6 +48,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "channel_messages", key: "channel_id, update_id, part", owner: Some("owner") },
         Table { name: "channel_cards", key: "id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// Reads JSON that a row holds.

@@ -46,6 +46,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "experiment_verdicts", key: "experiment_id, kind, config, case_id, repeat, person", owner: None },
         Table { name: "eval_consents", key: "owner", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The error of a row that another version of the program has written.

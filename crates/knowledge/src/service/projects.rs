@@ -42,15 +42,6 @@ impl Knowledge {
         Ok(found.map(|membership| (membership.project_id.clone(), membership)).collect())
     }
 
-    /// Counts the files that a deleted user has added to projects as files of the owners.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub(crate) async fn forget_user(&self, user_id: &str) -> Result<(), StoreError> {
-        let user_id = user_id.to_owned();
-        self.store().write(move |db| Box::pin(async move { store::forget_user(db, &user_id).await })).await
-    }
-
     /// Returns the provider of memberships in projects; `None` for visitors, who are in no project.
     fn members_for(&self, viewer: &Viewer) -> Option<Arc<dyn ProjectMembers>> {
         let libraries = self.0.libraries.get().filter(|_| viewer.is_authenticated)?;

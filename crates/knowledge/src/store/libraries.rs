@@ -108,18 +108,20 @@ const ONE: &str = select!(
 );
 const OF_CONVERSATION: &str = select!("WHERE conversation_id = $1");
 
-/// Those of a user, those that their roles may read, and those of their projects.
+/// Those of a user, those that their roles may read, and those of their projects, in this order, so that the limit
+/// leaves out those of projects first.
 const LIST: Sql = Sql::pair(
     select!(
         "WHERE conversation_id IS NULL AND (owner = $1 OR id IN (SELECT library_id FROM knowledge_library_roles
          WHERE role IN (SELECT value FROM json_each($2)))
-            OR (of_project = 1 AND id IN (SELECT value FROM json_each($4)))) ORDER BY id LIMIT $3"
+            OR (of_project = 1 AND id IN (SELECT value FROM json_each($4))))
+         ORDER BY CASE WHEN of_project = 1 THEN 2 WHEN owner = $1 THEN 0 ELSE 1 END, id LIMIT $3"
     ),
     select!(
         "WHERE conversation_id IS NULL AND (owner = $1
             OR id IN (SELECT library_id FROM knowledge_library_roles WHERE role = ANY($2))
             OR (of_project = 1 AND id = ANY($4)))
-         ORDER BY id LIMIT $3"
+         ORDER BY CASE WHEN of_project = 1 THEN 2 WHEN owner = $1 THEN 0 ELSE 1 END, id LIMIT $3"
     ),
 );
 
@@ -251,7 +253,7 @@ pub(crate) async fn insert_attachment_library(
     store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
 }
 
-/// Returns the libraries of a user, those that one of these roles may read, and those of these projects.
+/// Returns the libraries of a user, those that one of these roles may read, and those of these projects, in this order.
 pub(crate) async fn libraries(
     store: &Store,
     owner: &str,

@@ -24,7 +24,7 @@ pub(crate) use libraries::{
     LibraryCounts, LibraryRow, NewLibrary, attachment_library, counts, declare, delete_library,
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
-pub(crate) use project_libraries::{delete_project_library, forget_member, forget_user, insert_project_library};
+pub(crate) use project_libraries::{delete_project_library, forget_member, insert_project_library};
 pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
     Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,
@@ -37,7 +37,8 @@ pub(crate) use versions::{PIECE, add_piece, delete_version, insert_version, piec
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
 
-/// The tables. The libraries of a user are deleted with them, and everything in a library with it.
+/// The tables. The libraries of a user are deleted with them, and everything in a library with it. The documents that
+/// they have added to projects of others stay.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "knowledge",
     migrations: &[
@@ -103,6 +104,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_extractions", key: "document_id", owner: None },
         Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
     ],
+    user_deletion: &[project_libraries::REASSIGN_OF_ALL],
 };
 
 /// The error of a row that cannot be read.

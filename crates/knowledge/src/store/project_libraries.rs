@@ -16,7 +16,8 @@ const REASSIGN_OF_PROJECT: &str = "
     UPDATE knowledge_documents SET added_by = (SELECT owner FROM knowledge_libraries WHERE id = $1)
     WHERE library_id = $1 AND added_by = $2";
 
-const REASSIGN_OF_ALL: &str = "
+/// Makes documents of a deleted user in the libraries of projects those of the owners.
+pub(super) const REASSIGN_OF_ALL: &str = "
     UPDATE knowledge_documents
     SET added_by = (SELECT l.owner FROM knowledge_libraries l WHERE l.id = knowledge_documents.library_id)
     WHERE added_by = $1 AND library_id IN (SELECT l.id FROM knowledge_libraries l WHERE l.of_project = 1)";
@@ -36,11 +37,5 @@ pub(crate) async fn delete_project_library(db: &mut Db, project_id: &str) -> Res
 /// Makes documents of a user in the library of a project those of its owner.
 pub(crate) async fn forget_member(db: &mut Db, project_id: &str, user_id: &str) -> Result<(), StoreError> {
     sql::query(REASSIGN_OF_PROJECT).bind(project_id).bind(user_id).execute(db).await?;
-    Ok(())
-}
-
-/// Makes documents of a user in the libraries of projects those of the owners.
-pub(crate) async fn forget_user(db: &mut Db, user_id: &str) -> Result<(), StoreError> {
-    sql::query(REASSIGN_OF_ALL).bind(user_id).execute(db).await?;
     Ok(())
 }

@@ -14,6 +14,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         postgres: include_str!("../../migrations/postgres/0001_questions.sql"),
     }],
     tables: &[Table { name: "mcp_questions", key: "id", owner: Some("owner") }],
+    user_deletion: &[],
 };
 
 /// The maximum number of open questions of a user.

@@ -33,6 +33,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "memory_facts", key: "id", owner: Some("owner") },
         Table { name: "memory_blocks", key: "conversation_id, agent_id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The error of a row that cannot be read.

@@ -34,6 +34,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "project_members", key: "project_id, user_id", owner: Some("user_id") },
         Table { name: "project_blocks", key: "conversation_id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// The error about a row that this version cannot read.

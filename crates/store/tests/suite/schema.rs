@@ -22,6 +22,7 @@ const fn notes(migrations: &'static [Migration]) -> CapabilityTables {
         capability: "notes",
         migrations,
         tables: &[Table { name: "notes", key: "no", owner: Some("user_id") }],
+        user_deletion: &["UPDATE notes SET text = 'about a deleted user' WHERE text = $1"],
     }
 }
 
@@ -116,10 +117,11 @@ async fn rows_are_deleted_with_their_user() {
             admin::add(&store, user, &[], 1).await;
             add(&store, user, user).await;
         }
+        add(&store, "bob", "ada").await;
         assert_eq!(admin::change(&store, "ada", UserChange::Delete).await, ChangeUserOutcome::Done);
-        assert_eq!(texts(&store).await, ["ada", "bob"], "the user's conversations are deleted first");
+        assert_eq!(texts(&store).await, ["ada", "bob", "ada"], "the user's conversations are deleted first");
         assert!(store.delete_user("ada").await.unwrap());
-        assert_eq!(texts(&store).await, ["bob"]);
+        assert_eq!(texts(&store).await, ["bob", "about a deleted user"]);
         store.close().await;
     }
 }

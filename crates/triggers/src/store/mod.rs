@@ -36,6 +36,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "trigger_states", key: "workflow_id, trigger_id", owner: None },
         Table { name: "trigger_deliveries", key: "id", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// Creates a statement whose first two parameters are the trigger.

@@ -33,6 +33,7 @@ const RUN_TABLES: CapabilityTables = CapabilityTables {
     capability: "test_runs",
     migrations: &[Migration { name: "runs", sqlite: RUNS, postgres: RUNS }],
     tables: &[Table { name: "test_runs", key: "id", owner: None }],
+    user_deletion: &[],
 };
 
 /// The secret of the connection `billing`.

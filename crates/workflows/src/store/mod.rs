@@ -113,6 +113,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "workflow_task_assignees", key: "task_id, kind, name", owner: None },
         Table { name: "workflow_conversation_runs", key: "run_id", owner: Some("owner") },
     ],
+    user_deletion: &[],
 };
 
 /// Reads JSON of a column.

@@ -32,6 +32,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "workspace_versions", key: "conversation_id, version", owner: None },
         Table { name: "artifact_shares", key: "id", owner: None },
     ],
+    user_deletion: &[],
 };
 
 /// The most attached files of a conversation that are in its tree.

@@ -174,12 +174,8 @@ async fn files_count_for_members_and_are_refused_from_those_who_leave_meanwhile(
         let bytes = i64::try_from(longer.len()).unwrap();
         assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 0));
         server.settled("p").await;
-        server.knowledge.forget_user("ada").await.unwrap();
-        assert_eq!(used(&server, "ada").await, bytes, "they are the owner's already");
         assert_eq!(add(&server, "bob", "Green").await, None);
-        assert_eq!(used(&server, "bob").await, 5);
-        server.knowledge.forget_user("bob").await.unwrap();
-        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes + 5, 0));
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 5));
         server.settled("p").await;
 
         let leaving = project.clone();
@@ -191,6 +187,89 @@ async fn files_count_for_members_and_are_refused_from_those_who_leave_meanwhile(
         let added = ProjectFiles::add(&server.knowledge, &Caller::signed_in("bob"), "p", file).await;
         assert_eq!(added.unwrap_err().code, ErrorCode::NotFound);
         assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (2, 2));
+        server.close().await;
+    }
+}
+
+/// Deletes a user as the job does, without what follows the transaction: the server may be killed there.
+async fn delete_user(server: &Server, id: &str) {
+    let store = server.knowledge.store();
+    let user = ::store::NewUser {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        name_key: id.to_owned(),
+        password: String::new(),
+        must_change_password: false,
+        roles: Vec::new(),
+        now: 0,
+    };
+    store.add_user(user, false, None).await.unwrap();
+    let mark = ::store::sql::query("UPDATE users SET deleted_at = 1 WHERE id = $1").bind(id);
+    store.write(move |db| Box::pin(async move { Ok(mark.execute(db).await.map(drop)?) })).await.unwrap();
+    assert!(store.delete_user(id).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_a_deleted_user_count_for_the_owner_although_the_server_ends_with_the_deletion() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let (server, _) = open(&url).await;
+        assert_eq!(add(&server, "bob", TEXT).await, None);
+        server.settled("p").await;
+        let bytes = i64::try_from(TEXT.len()).unwrap();
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (0, bytes));
+        delete_user(&server, "bob").await;
+        server.close().await;
+
+        let (server, _) = open(&url).await;
+        assert_eq!((used(&server, "ada").await, used(&server, "bob").await), (bytes, 0));
+        assert_eq!((server.rows("knowledge_documents").await, server.rows("knowledge_versions").await), (1, 1));
+        // The owner's libraries are deleted with them.
+        delete_user(&server, "ada").await;
+        assert_eq!((server.rows("knowledge_libraries").await, server.rows("knowledge_documents").await), (0, 0));
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn libraries_of_projects_are_listed_after_all_others() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        // Their ids are before those of the other libraries, and they fill the list.
+        let projects: Vec<String> = (0..500).map(|number| format!("0-{number:03}")).collect();
+        let ids = projects.clone();
+        let insert = server.knowledge.store().write(move |db| {
+            Box::pin(async move {
+                for project_id in ids {
+                    let [name, owner] = ["Sales", "ada"].map(str::to_owned);
+                    let project = Membership { project_id, name, owner, may_write: true };
+                    store::insert_project_library(db, &project, 1).await?;
+                }
+                Ok(())
+            })
+        });
+        insert.await.unwrap();
+        let of_ada = server.library().await;
+        let request = LibraryRequest {
+            name: "Library".to_owned(),
+            description: None,
+            readers: Vec::new(),
+            writers: Vec::new(),
+            graph: false,
+        };
+        let of_bob = server.knowledge.create(&viewer("bob"), request).await.unwrap().id;
+        for (user, roles, others) in [
+            ("ada", Vec::new(), vec![of_ada.as_str()]),
+            ("bob", vec!["staff".to_owned()], vec![of_bob.as_str(), of_ada.as_str()]),
+            ("cid", Vec::new(), Vec::new()),
+        ] {
+            let listed = store::libraries(server.knowledge.store(), user, roles, projects.clone()).await.unwrap();
+            let listed: Vec<_> = listed.iter().map(|library| library.id.as_str()).collect();
+            let of_projects = projects.iter().map(String::as_str);
+            let expected: Vec<_> = others.into_iter().chain(of_projects).take(500).collect();
+            assert_eq!(listed, expected, "{user}");
+        }
         server.close().await;
     }
 }
