@@ -236,10 +236,10 @@ async fn cost_counts_in_quotas() {
 async fn abandoned_requests_count_in_quotas() {
     let heard = Heard::new().await;
     let poor = caller(("poor", true, &[]));
-    *heard.service.delay.lock().unwrap() = Duration::from_millis(300);
+    *heard.service.delay.lock().unwrap() = Duration::from_secs(2);
     heard.abandon(&poor).await;
     heard.abandon(&poor).await;
-    sleep(Duration::from_secs(2)).await;
+    sleep(Duration::from_secs(8)).await;
     let said = heard.transcribe(&poor, "agentId=helper", RECORDING).await;
     assert!(said.starts_with("429"), "{said}");
     assert_eq!(heard.service.requests().len(), 2);
