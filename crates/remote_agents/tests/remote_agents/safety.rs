@@ -183,7 +183,8 @@ async fn each_users_token_is_sent_with_their_requests() {
 }
 
 /// Starts a server that lists `find`, answers a call with these bytes, and then keeps the
-/// connection open or closes it. The receiver gets a message when a caller has disconnected.
+/// connection open or closes it. The receiver gets `asked` for each call, and `gone` when its caller
+/// has disconnected.
 async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::sync::mpsc::Receiver<&'static str>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = Server::finding(|| answer(200, "{}")).await;
