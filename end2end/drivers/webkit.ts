@@ -99,11 +99,13 @@ class WebKitTab implements Tab {
 
   /** Runs a script. If the page is left meanwhile, it runs in the next one. */
   async #execute(script: string): Promise<unknown> {
-    try {
-      return await this.send("POST", "/execute/async", { script, args: [] });
-    } catch (error) {
-      if (!String(error).includes("before the unload event")) throw error;
-      return await this.send("POST", "/execute/async", { script, args: [] });
+    // A page may lead to another one, such as after a sign-in.
+    for (let left = 0; ; left++) {
+      try {
+        return await this.send("POST", "/execute/async", { script, args: [] });
+      } catch (error) {
+        if (left === 5 || !String(error).includes("before the unload event")) throw error;
+      }
     }
   }
 

@@ -116,6 +116,12 @@ test.describe("documents that answers cite", () => {
     await expect(card).toContainText("Relevance 100 %");
     await expect(mark).toHaveAccessibleDescription(/plant\.pdf/);
     await picture(page, "card");
+    // It leaves its number free, and stays while the pointer is on it.
+    const [number, shown] = [(await mark.boundingBox())!, (await card.boundingBox())!];
+    expect(shown.y >= number.y + number.height || shown.y + shown.height <= number.y).toBe(true);
+    await card.hover();
+    await page.waitForTimeout(500);
+    await expect(card).toBeVisible();
     await page.mouse.move(1, 1);
     await expect(card).toBeHidden();
     // By the keyboard.

@@ -101,7 +101,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
         base_url: service().await,
         headers: vec![("X-Key".to_owned(), "k3y".to_owned().into())],
         allow_private,
-        timeout: Duration::from_secs(5),
+        timeout: Duration::from_secs(60),
     };
     let connections = HashMap::from([
         ("shop".to_owned(), Connection::Http(HttpConnection::new(settings).unwrap())),
@@ -109,7 +109,7 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
     ]);
     let routine = serde_json::from_value(routine).unwrap();
     let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
-    let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
+    let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(60)).unwrap();
     let context = CallContext {
         agent: None,
         user_id: "ada".to_owned(),
@@ -220,7 +220,7 @@ async fn requests_are_sent_with_the_token_of_the_user() {
             base_url: service().await,
             headers: Vec::new(),
             allow_private: true,
-            timeout: Duration::from_secs(5),
+            timeout: Duration::from_secs(60),
         };
         let tokens = Arc::new(Tokens::default());
         let http = HttpConnection::new(settings).unwrap().with_user_tokens(tokens.clone());
@@ -233,7 +233,7 @@ async fn requests_are_sent_with_the_token_of_the_user() {
         ]);
         let routine = serde_json::from_value(routine).unwrap();
         let endpoint = Endpoint { id: "e".to_owned(), routine, ..Endpoint::default() };
-        let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
+        let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(60)).unwrap();
         let context = CallContext {
             user_id: user.to_owned(),
             gate: Arc::new(|_: &str| Ok(())),

@@ -56,6 +56,31 @@ async fn ask_with(model: &dyn Model, request: Request, cancel: &CancellationToke
     (read, None)
 }
 
+/// Asks, and cancels when the first part of the answer arrives.
+async fn cancel_at_first_part(model: &dyn Model) -> (Vec<Part>, Option<ModelError>) {
+    let cancel = CancellationToken::new();
+    let mut parts = model.stream(request(), cancel.clone()).await.unwrap();
+    let mut read = Vec::new();
+    while let Some(part) = parts.next().await {
+        match part {
+            Ok(Part::Alive) => {}
+            Ok(part) => {
+                read.push(part);
+                cancel.cancel();
+            }
+            Err(error) => return (read, Some(error)),
+        }
+    }
+    (read, None)
+}
+
+/// Waits until the peer has received a request.
+async fn asked(peer: &Peer) {
+    while peer.requests().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Runs all providers against one script and checks the error's kind and a part of its cause.
 async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelError> {
     let peer = Peer::start(script).await;
@@ -256,23 +281,30 @@ async fn cancelling_closes_a_silent_connection() {
         let begun = provider.first_events(4).into_bytes();
         for (script, is_begun) in [(Script::Silence, false), (Script::BytesThenSilence(begun), true)] {
             let peer = Peer::start(script.clone()).await;
-            let cancel = CancellationToken::new();
             let model = provider.model_at(&peer.url());
-            let stopper = cancel.clone();
-            tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                stopper.cancel();
-            });
-            let (parts, error) = tokio::time::timeout(Duration::from_secs(60), ask(&*model, &cancel)).await.unwrap();
+            let cancelled = async {
+                if is_begun {
+                    return cancel_at_first_part(&*model).await;
+                }
+                let cancel = CancellationToken::new();
+                let stop = async {
+                    asked(&peer).await;
+                    cancel.cancel();
+                };
+                tokio::join!(ask(&*model, &cancel), stop).0
+            };
+            let (parts, error) = tokio::time::timeout(Duration::from_secs(60), cancelled).await.unwrap();
             assert_eq!(error.unwrap().kind, ModelErrorKind::Cancelled);
             assert_eq!(!parts.is_empty(), is_begun);
             peer.closed().await;
 
             let peer = Peer::start(script).await;
             let model = provider.model_at(&peer.url());
-            let answer = model.stream(request(), CancellationToken::new());
-            let answer = tokio::time::timeout(Duration::from_millis(200), answer).await;
-            drop(answer);
+            // It is dropped before its answer begins, or after that.
+            tokio::select! {
+                answer = model.stream(request(), CancellationToken::new()) => drop(answer),
+                () = asked(&peer) => {}
+            }
             peer.closed().await;
         }
     }

@@ -18,6 +18,9 @@ pub(in crate::libraries) fn CitedCard(state: CitationState) -> AnyView {
         // Each fails only if the card has this state.
         let _ = if is_shown { card.show_popover() } else { card.hide_popover() };
     });
+    // When the size of the window changes, a browser may leave the card where it was, over its number.
+    let resized = window_event_listener_untyped("resize", move |_| state.close_card());
+    on_cleanup(move || resized.remove());
     let content = reactive_nodes(move || state.card.with(|card| card.as_ref().map(content).unwrap_or_default()));
     let toggled = move |_: Event| {
         let is_open = card.get_untracked().is_some_and(|card| card.matches(":popover-open").unwrap_or_default());

@@ -17,6 +17,8 @@ use wire::form::Form;
 
 /// The variable in which the suite names the scenario.
 const SCENARIO: &str = "MCP_CONFORMANCE_SCENARIO";
+/// The limit of the suite for one scenario, in milliseconds. All scenarios run at once.
+const SCENARIO_MS: &str = "120000";
 /// The variable with the credentials of a scenario.
 const CONTEXT: &str = "MCP_CONFORMANCE_CONTEXT";
 
@@ -25,7 +27,14 @@ async fn conformance_suite_passes() {
     let folder = tempfile::tempdir().unwrap();
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new("node");
-    command.arg(repository("end2end/mcp/conformance.mjs")).args(["client", "--suite", "all", "--command"]);
+    command.arg(repository("end2end/mcp/conformance.mjs")).args([
+        "client",
+        "--suite",
+        "all",
+        "--timeout",
+        SCENARIO_MS,
+        "--command",
+    ]);
     command.arg(format!("{} --ignored --exact conformance::conformance_client", this.display()));
     // A scenario that is listed and passes is a failure as well.
     command.arg("--expected-failures").arg(repository("crates/mcp/tests/mcp/expected_failures.yaml"));

@@ -183,15 +183,16 @@ async fn each_users_token_is_sent_with_their_requests() {
 }
 
 /// Starts a server that lists `find`, answers a call with these bytes, and then keeps the
-/// connection open or closes it. The receiver gets a message when a caller has disconnected.
-async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::sync::mpsc::Receiver<()>) {
+/// connection open or closes it. The receiver gets `asked` for each call, and `gone` when its caller
+/// has disconnected.
+async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::sync::mpsc::Receiver<&'static str>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let server = Server::finding(|| answer(200, "{}")).await;
     let base_url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-    let (gone, news) = tokio::sync::mpsc::channel(8);
+    let (news, told) = tokio::sync::mpsc::channel(8);
     tokio::spawn(async move {
         while let Ok((mut socket, _)) = listener.accept().await {
-            let gone = gone.clone();
+            let news = news.clone();
             tokio::spawn(async move {
                 let mut read = [0; 4096];
                 let length = socket.read(&mut read).await.unwrap_or_default();
@@ -202,19 +203,22 @@ async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::
                     let _ = socket.write_all(format!("{head}{list}").as_bytes()).await;
                     return;
                 }
+                let _ = news.send("asked").await;
                 let _ = socket.write_all(bytes).await;
                 while keep && socket.read(&mut read).await.is_ok_and(|length| length > 0) {}
-                let _ = gone.send(()).await;
+                let _ = news.send("gone").await;
             });
         }
     });
-    (RemoteAgentSettings { base_url, ..server.settings() }, news)
+    (RemoteAgentSettings { base_url, ..server.settings() }, told)
 }
 
 #[tokio::test]
 async fn servers_that_die_or_hang_are_errors() {
     let check = |bytes: &'static [u8], keep: bool, expected: &'static str| async move {
         let (settings, _) = rude(bytes, keep).await;
+        let call_time = if keep { Duration::from_millis(1_500) } else { settings.call_time };
+        let settings = RemoteAgentSettings { call_time, ..settings };
         let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();
         let error = tool.call(json!({}), caller()).await.unwrap_err().message;
         assert_eq!(error, format!("The tool gave no result: {expected}. It may or may not have had an effect."));
@@ -231,16 +235,16 @@ async fn servers_that_die_or_hang_are_errors() {
 
 #[tokio::test]
 async fn stopping_closes_the_connection() {
-    let (settings, mut gone) = rude(b"", true).await;
-    let settings = RemoteAgentSettings { call_time: Duration::from_secs(60), ..settings };
+    let (settings, mut told) = rude(b"", true).await;
     let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();
     let context = caller();
     let stop = context.cancel.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    let stopped = async {
+        assert_eq!(told.recv().await, Some("asked"));
         stop.cancel();
-    });
-    let error = tool.call(json!({}), context).await.unwrap_err().message;
+    };
+    let (ended, ()) = tokio::join!(tool.call(json!({}), context), stopped);
+    let error = ended.unwrap_err().message;
     assert_eq!(error, "Stopped before it finished. It may or may not have had an effect.");
-    tokio::time::timeout(Duration::from_secs(60), gone.recv()).await.unwrap().unwrap();
+    assert_eq!(tokio::time::timeout(Duration::from_secs(60), told.recv()).await, Ok(Some("gone")));
 }

@@ -80,7 +80,7 @@ impl Server {
             user_variables: None,
             prefix: None,
             allow_private: true,
-            call_time: Duration::from_millis(1_500),
+            call_time: Duration::from_secs(60),
         }
     }
 

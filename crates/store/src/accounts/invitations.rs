@@ -102,10 +102,12 @@ impl Store {
                 if count.saturating_add_unsigned(new.len() as u64) > i64::from(MAX_INVITATIONS) {
                     return Ok(false);
                 }
-                for (invitation, entry) in new {
+                let (invitations, entries): (Vec<_>, Vec<_>) = new.into_iter().unzip();
+                for invitation in invitations {
                     insert(invitation).execute(&mut *db).await?;
-                    audit::append_audit(db, vec![entry]).await?;
                 }
+                // All at once, so that the head of the log is read once.
+                audit::append_audit(db, entries).await?;
                 Ok(true)
             })
         })

@@ -354,6 +354,6 @@ async fn a_stopped_script_ends() {
         assert!(running.is_err(), "{script}");
     }
     // Two scripts of a user run at once, so all three have given their places back, long before they would end.
-    let next = tokio::time::timeout(Duration::from_secs(10), cell.run("cat own.txt")).await;
+    let next = tokio::time::timeout(Duration::from_secs(60), cell.run("cat own.txt")).await;
     assert_eq!(next.as_deref(), Ok("of ada\n"));
 }

@@ -9,7 +9,7 @@ const MEMORY: u64 = 64 << 20;
 const TOO_MUCH: &str = "ended: its processes used more memory than they may";
 
 async fn cell() -> Option<Cell> {
-    Cell::new(json!({ "level": "process", "timeoutSeconds": 20, "memoryBytes": MEMORY, "processes": 24 })).await
+    Cell::new(json!({ "level": "process", "timeoutSeconds": 120, "memoryBytes": MEMORY, "processes": 24 })).await
 }
 
 /// Returns whether Python is there, and says so if it is not.

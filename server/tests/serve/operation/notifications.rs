@@ -23,14 +23,14 @@ use web_push_native::{Auth, decrypt};
 const CONFIG: &str = "
 connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
 agents: [{ id: demo, type: Agent, title: Helper, connectionId: demo, properties: { model: demo } }]
-notifications: { contact: mailto:ops@example.com, afterSeconds: 1, showTitles: true, allowPrivate: true }
+notifications: { contact: mailto:ops@example.com, afterSeconds: 5, showTitles: true, allowPrivate: true }
 pages: [{ id: demo, blocks: [{ id: demo, type: AgentChat, properties: { agentId: demo } }] }]
 ";
 
 const WAITING: &str = "
 connections: [{ id: demo, type: Demo }]
 agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]
-notifications: { contact: mailto:ops@example.com, afterSeconds: 2, showTitles: true, allowPrivate: true }
+notifications: { contact: mailto:ops@example.com, afterSeconds: 8, showTitles: true, allowPrivate: true }
 workflows:
   - { id: leave, title: Leave, steps: [{ id: ask, type: human, title: Is this fine?, roles: [admin] }] }
 pages: [{ id: inbox, blocks: [{ id: tasks, type: WorkflowTasks }] }]
@@ -126,7 +126,7 @@ async fn unread_answers_arrive_in_the_browsers_of_their_user() {
     chunks(server.message("c2", "And tomorrow?").send().await.unwrap()).await;
     let path = "/api/conversations/c2";
     api(&server, Method::PATCH, path, json!({ "unread": false })).await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    tokio::time::sleep(Duration::from_secs(7)).await;
     assert_eq!(api(&server, Method::POST, "/api/notifications/test", Value::Null).await, json!({ "browsers": 1 }));
     let (_, _, body) = next(&mut received).await;
     assert_eq!(read(&body)["body"], "Notifications arrive in this browser.");
@@ -165,7 +165,7 @@ async fn waiting_questions_and_paused_triggers_arrive_in_the_browsers_of_their_u
 
     // A question that is answered in time causes no notification.
     answer(&ask().await).await;
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
 
     let definition = json!({
         "id": "broken", "title": "Broken", "steps": [{ "id": "no", "type": "fail", "message": "No." }],

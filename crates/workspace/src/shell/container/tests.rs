@@ -85,7 +85,7 @@ impl Cell {
             }
         };
         let limits = json!({ "fileBytes": 100_000, "bytes": 200_000, "files": 20 });
-        let shell = json!({ "level": "container", "timeoutSeconds": 20, "memoryBytes": 64 << 20, "processes": 24 });
+        let shell = json!({ "level": "container", "timeoutSeconds": 120, "memoryBytes": 64 << 20, "processes": 24 });
         let mut container = json!({ "image": image, "engine": *TEST_ENGINE });
         if let Ok(runtime) = std::env::var(RUNTIME) {
             container["runtime"] = json!(runtime);

@@ -242,10 +242,10 @@ async fn cost_counts_in_quotas() {
 async fn abandoned_requests_count_in_quotas() {
     let server = VoiceServer::new().await;
     let poor = caller(("poor", true, &[]));
-    *server.service.delay.lock().unwrap() = Duration::from_millis(300);
+    *server.service.delay.lock().unwrap() = Duration::from_secs(2);
     server.abandon(&poor).await;
     server.abandon(&poor).await;
-    sleep(Duration::from_secs(2)).await;
+    sleep(Duration::from_secs(8)).await;
     let said = server.transcribe(&poor, "agentId=helper", RECORDING).await;
     assert!(said.starts_with("429"), "{said}");
     assert_eq!(server.service.requests().len(), 2);
