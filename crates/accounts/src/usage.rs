@@ -66,7 +66,12 @@ fn lines(QuotaUsage { quota, used, renews_at }: &QuotaUsage) -> Vec<UsageLine> {
     if !bounded.is_empty() {
         return bounded;
     }
-    let all = format!("Messages: {}, tokens: {tokens:.0}, cost: {}", used.messages, dollars(used.cost_usd));
+    let all = format!(
+        "Messages: {}, tokens: {}, cost: {}",
+        number(used.messages as f64),
+        number(tokens),
+        dollars(used.cost_usd)
+    );
     vec![UsageLine {
         name: format!("All usage {period}"),
         used: all,

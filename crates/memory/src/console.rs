@@ -127,8 +127,8 @@ async fn show(admin: Admin, State(memory): State<Memory>) -> Result<Response, Pa
                 ("Users who have switched it off", text(overview.switched_off.to_string())),
             ])}
             <p>"Only the user can see and change the facts about them."</p>
+            <p>{note}</p>
             <form method="post" action=action>
-                <p>{note}</p>
                 <button type="submit" class="cw-button">{label}</button>
             </form>
         </section>

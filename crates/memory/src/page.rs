@@ -269,7 +269,7 @@ async fn confirm(Extension(caller): Extension<Caller>) -> Result<Response, HttpE
                 <p>"Everything that assistants remember about you is deleted at once. This cannot be undone. Your conversations stay."</p>
                 <div class="cw-memory-actions">
                     <form method="post" action="/account/memory/delete-all">
-                        <button class="cw-button">"Delete all facts"</button>
+                        <button class="cw-button cw-danger">"Delete all facts"</button>
                     </form>
                     <a class="cw-button" href=PATH>"Keep them"</a>
                 </div>

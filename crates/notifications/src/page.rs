@@ -13,7 +13,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::html::{account_content, page_with_script, success_message};
-use web::times::iso_day;
+use web::times::day;
 use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 
 /// The page.
@@ -127,8 +127,8 @@ fn browser_list(browsers: Vec<SubscribedBrowser>) -> AnyView {
     }
     let item = |browser: SubscribedBrowser| {
         let SubscribedBrowser { id, name, created_at, sent_at, endpoint } = browser;
-        let since = format!("since {}", iso_day(created_at));
-        let sent = sent_at.map(|at| format!(", last notified on {}", iso_day(at)));
+        let since = format!("since {}", day(created_at));
+        let sent = sent_at.map(|at| format!(", last notified on {}", day(at)));
         let label = format!("Remove: {name}");
         view! {
             <li class="cw-memory-fact" data-endpoint=endpoint>

@@ -210,7 +210,9 @@ impl Viewer {
         let compared = self.compared.get().filter(|number| *number != shown);
         self.versions.with(|all| {
             let chosen = compared.and_then(|number| all.iter().find(|version| version.version == number));
-            chosen.or_else(|| all.iter().find(|version| version.version < shown)).cloned()
+            let before = || all.iter().find(|version| version.version < shown);
+            let after = || all.iter().rev().find(|version| version.version > shown);
+            chosen.or_else(before).or_else(after).cloned()
         })
     }
 

@@ -18,7 +18,7 @@ use store::{Store, UserFilter, UserRow, UserSort};
 use web::admin::filters::{Choice, field, non_empty, select_field};
 use web::admin::list::{self, After, Cell, Column, List, ListPage, PageRequest};
 use web::admin::{Admin, PageError, from_store_error, page};
-use web::html::{error_message, link, text};
+use web::html::{error_message, link, number, text};
 use web::openapi::ApiRouter;
 use web::times::day;
 use wire::UserError;
@@ -110,7 +110,7 @@ impl List for UserList {
         UserColumn::new("Conversations", "conversations", |row| Cell::count(row.user.conversations))
             .aligned_right()
             .shown_as(|row| {
-                link(format!("/admin/conversations?owner={}", row.user.id), row.user.conversations.to_string())
+                link(format!("/admin/conversations?owner={}", row.user.id), number(row.user.conversations as f64))
             }),
     ];
 

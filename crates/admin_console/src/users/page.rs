@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use store::{UserGroup, UserRow};
 use web::admin::{Admin, PageError, page};
-use web::html::{error_message, link, success_message, text};
+use web::html::{error_message, link, number, success_message, text};
 use web::times::{day, minute};
 use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -160,7 +160,7 @@ pub(super) async fn render(
         <section class="cw-account-part" aria-label="About">
             {web::html::facts(facts)}
             <p class="cw-admin-links">
-                <a href=conversations>{format!("Conversations ({})", user.conversations)}</a>
+                <a href=conversations>{format!("Conversations ({})", number(user.conversations as f64))}</a>
                 <a href=log>"Audit log"</a>
             </p>
         </section>

@@ -200,7 +200,9 @@ fn form_view(current: &Current, sent: &Sent) -> AnyView {
         <section class="cw-account-part" aria-labelledby="changes">
             <h2 id="changes">"Changes"</h2>
             <p class="cw-account-note">
-                {format!("These sections can be changed: {sections}. An entry with an id replaces the one of the files with the same id, or is added; a section without ids is replaced as a whole. `_remove: true` beside its `id` takes an entry out. Entries that are not here stay as they are in the files. At most {} KiB.", MAX_BYTES / 1024)}
+                {format!("These sections can be changed: {sections}. An entry with an id replaces the one of the files with the same id, or is added; a section without ids is replaced as a whole. ")}
+                <code>"_remove: true"</code>" beside its "<code>"id"</code>" takes an entry out. Entries that are not here stay as they are in the files. "
+                {format!("At most {} KiB.", MAX_BYTES / 1024)}
             </p>
             <form class="cw-account-form" method="post" action=DRAFT_PATH>
                 <input type="hidden" name="based_on" value=sent.based_on.to_string() />

@@ -54,7 +54,7 @@ fn reached_fields(section: &McpServers, body: &ServerBody) -> AnyView {
     let headers = lines.collect::<Vec<_>>().join("\n");
     let address = body.url.as_ref().map(shown).unwrap_or_default();
     let about = if section.keys.is_empty() {
-        "Enter secrets as references, `{ _secret: NAME }`, to environment variables that the config lists in `mcpServers.secrets`."
+        "Enter secrets as references, { _secret: NAME }, to environment variables that the config lists in mcpServers.secrets."
     } else {
         "Secrets that you enter are encrypted and not shown again; *** leaves one as it is. { _secret: NAME } sends an environment variable, which the config lists in mcpServers.secrets."
     };

@@ -148,7 +148,7 @@ async fn conversations(service: &Service, caller: &Caller, project: &ProjectView
     Ok(view! {
         <section class="cw-account-part" aria-labelledby="conversations">
             <h2 id="conversations">"My conversations"</h2>
-            <form class="cw-admin-acts" method="post" action=begin>
+            <form method="post" action=begin>
                 <button class="cw-button cw-primary">"New conversation in this project"</button>
             </form>
             {is_empty.then(|| view! { <p class="cw-account-note">"You have no conversations in it yet. Move some to its folder, or begin one."</p> })}

@@ -116,7 +116,7 @@ pub(super) async fn section(
                 "Assistants that search documents also search these files in conversations of the project. Only its members may read them."
             </p>
             {is_empty.then(|| view! { <p class="cw-account-note">"There are no files yet."</p> })}
-            {(!is_empty).then(|| view! { <ul class="cw-memory-list">{items}</ul> })}
+            {(!is_empty).then(|| view! { <ul class="cw-account-list">{items}</ul> })}
             {is_full.then(|| view! { <p class="cw-account-note">{format!("These are the {SHOWN} newest files.")}</p> })}
             {add}
         </section>
@@ -145,7 +145,7 @@ fn file_view(project_id: &str, file: ProjectFile, may_write: bool) -> AnyView {
         }
     });
     view! {
-        <li class="cw-memory-fact">
+        <li class="cw-account-line">
             <p><a href=path download="" dir="auto">{name}</a>" "<span class="cw-account-note" dir="auto">{state}</span></p>
             {delete}
         </li>

@@ -7,7 +7,7 @@ use crate::views::{ProjectBody, ProjectView};
 use capability::ReadableLibrary;
 use chat::Caller;
 use leptos::prelude::*;
-use web::html::text_area_content;
+use web::html::{number, text_area_content};
 use wire::UserError;
 
 /// The values of the form of a project.
@@ -166,7 +166,7 @@ impl ProjectForm {
                     <textarea name="instructions" rows="8" maxlength=most.to_string() aria-describedby="about-instructions" dir="auto" inner_html=text_area_content(&instructions)></textarea>
                 </label>
                 <p class="cw-account-note" id="about-instructions">
-                    {format!("Assistants get them in conversations of the project. Up to {most} characters.")}
+                    {format!("Assistants get them in conversations of the project. Up to {} characters.", number(f64::from(most)))}
                 </p>
                 {has_libraries.then(|| view! {
                     <fieldset class="cw-project-choices">

@@ -109,7 +109,7 @@ pub(super) fn section(project: &ProjectView, caller: &Caller, form: MemberForm) 
     view! {
         <section class="cw-account-part" aria-labelledby="members">
             <h2 id="members">"Members"</h2>
-            <ul class="cw-memory-list">{members}</ul>
+            <ul class="cw-account-list">{members}</ul>
             {add}
         </section>
     }
@@ -141,7 +141,7 @@ fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_own
         }
     });
     view! {
-        <li class="cw-memory-fact">
+        <li class="cw-account-line">
             <p><strong dir="auto">{name}</strong>{is_self.then_some(" (you)")}" "<span class="cw-account-note">{may}</span></p>
             {forms}
         </li>

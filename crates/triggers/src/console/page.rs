@@ -178,7 +178,6 @@ async fn render(
 }
 
 fn about(item: &TriggerItem, names: &UserNames) -> AnyView {
-    let next: Vec<String> = item.next_times.iter().map(|time| minute(*time)).collect();
     let mut about = vec![
         ("Workflow", text(item.workflow_title.clone())),
         ("Waits for", text(item.waits_for.clone())),
@@ -189,8 +188,10 @@ fn about(item: &TriggerItem, names: &UserNames) -> AnyView {
     if let Some(address) = &item.address {
         about.push(("Address", view! { <code>{address.clone()}</code> }.into_any()));
     }
-    if !next.is_empty() {
-        about.push(("Next times (UTC)", text(next.join("; "))));
+    if !item.next_times.is_empty() {
+        let time = |time: &i64| view! { <li>{minute(*time)}</li> };
+        let times = item.next_times.iter().map(time).collect_view();
+        about.push(("Next times (UTC)", view! { <ul class="cw-account-list">{times}</ul> }.into_any()));
     }
     if let Some(by) = &item.paused_by {
         about.push(("Paused by", names.view(by)));

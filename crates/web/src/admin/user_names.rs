@@ -41,7 +41,8 @@ pub fn user_view(id: &str, name: Option<&str>) -> AnyView {
     let (id, name) = (id.to_owned(), name.map(str::to_owned));
     match name {
         _ if id.is_empty() => "–".into_any(),
-        Some(name) => view! { {name}" "<span class="cw-admin-id">{id}</span> }.into_any(),
+        // One element, because the cells of narrow tables arrange their children.
+        Some(name) => view! { <span>{name}" "<span class="cw-admin-id">{id}</span></span> }.into_any(),
         None => view! { <span class="cw-admin-id">{id}</span> }.into_any(),
     }
 }

@@ -85,7 +85,7 @@ async fn assign_view(context: &Context, task: &TaskRow) -> Result<AnyView, UserE
         <section class="cw-account-part" aria-label="Let others answer">
             <h2>"Let others answer"</h2>
             <p class="cw-account-note">{about}</p>
-            <form method="post" action=action>
+            <form class="cw-account-form" method="post" action=action>
                 <label class="cw-admin-field">
                     <span>"Who"</span>
                     <span class="cw-select">

@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Form, Router};
 use leptos::prelude::*;
 use web::admin::{Admin, PageError, page};
-use web::html::{Heading, error_message, success_message, table, text, text_area_content};
+use web::html::{Heading, error_message, number, success_message, table, text, text_area_content};
 use web::{Origin, read_rest, status_of};
 use wire::UserError;
 
@@ -105,7 +105,7 @@ fn form_view(csv: &str, refused: Option<String>) -> impl IntoView + use<> {
     let note = format!(
         "The first line names the columns: name, and perhaps roles and groups. Roles are separated by spaces, groups by semicolons. \
          Up to {} users are invited at once; nothing happens before you have seen what would be done.",
-        read::MAX_LINES
+        number(read::MAX_LINES as f64)
     );
     view! {
         <p class="cw-admin-links"><a href=TAB>"Users"</a></p>
