@@ -192,6 +192,7 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
             get(format!("{of}/export")),
             delete(of),
             post("/ui/move-folder".to_owned(), json!({ "id": folder, "parent_id": null })),
+            post("/ui/move-folder".to_owned(), json!({ "id": folder, "parent_id": null, "new_name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": null })),
             get(format!("/api/conversations/{id}/export")),
