@@ -38,7 +38,7 @@ pub struct LoadAttempt {
     pub outline: Outline,
 }
 
-/// What a config may contain.
+/// The sections, connections and names that a config may contain.
 #[derive(Clone, Debug)]
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
