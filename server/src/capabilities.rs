@@ -64,7 +64,7 @@ impl Parts {
         let definitions = [BUILT_IN, capabilities].concat();
         let operators = Arc::new(capability::operators(&definitions)?);
         let blocks: Vec<_> = blocks.iter().map(RustBlockType::definition).collect();
-        let language = capability::language(&definitions).with_operators(operators.clone()).with_blocks(&blocks)?;
+        let language = language(&definitions).with_operators(operators.clone()).with_blocks(&blocks)?;
         Ok(Self { definitions, operators, language })
     }
 }
@@ -73,8 +73,13 @@ impl Parts {
 impl Default for Parts {
     fn default() -> Self {
         let operators = Arc::new(Operators::default());
-        Self { definitions: BUILT_IN.to_vec(), operators, language: capability::language(BUILT_IN) }
+        Self { definitions: BUILT_IN.to_vec(), operators, language: language(BUILT_IN) }
     }
+}
+
+/// Returns the config language with what these capabilities add.
+fn language(definitions: &[Definition]) -> Language {
+    capability::language(definitions).with_key_check(auth::oauth::is_signing_key)
 }
 
 static PARTS: OnceLock<Parts> = OnceLock::new();

@@ -16,19 +16,20 @@ const UNDO_PERIOD: Duration = Duration::from_secs(12);
 impl ConversationListState {
     /// Creates a folder and moves the conversations, or the folder, of the move dialog to it.
     pub fn move_to_new_folder(self, name: String) {
-        let (before, ids) = (self.folders.get_untracked(), self.ids_to_move.get_value());
-        let moved = self.folder_to_move.get_untracked();
         self.selected.set(None);
+        if let Some(folder) = self.folder_to_move.get_untracked() {
+            self.move_folder(folder, None, Some(name));
+            return;
+        }
+        let (before, ids) = (self.folders.get_untracked(), self.ids_to_move.get_value());
         leptos::task::spawn_local(async move {
             match folders(None, Some(name)).await {
                 Ok(FolderList { items }) => {
                     let is_new = |folder: &&Folder| !before.iter().any(|known| known.id == folder.id);
                     let new = items.iter().find(is_new).map(|folder| folder.id.clone());
                     self.folders.try_set(items);
-                    match moved {
-                        _ if new.is_none() => {}
-                        Some(folder) => self.move_folder(folder, new),
-                        None => self.change(ids, folder_change(new)),
+                    if new.is_some() {
+                        self.change(ids, folder_change(new));
                     }
                 }
                 Err(error) => self.set_error(error),
@@ -36,12 +37,14 @@ impl ConversationListState {
         });
     }
 
-    /// Moves a folder into another one, or out of any folder. Its row, or that of the closed folder around it, gets the
-    /// focus.
-    pub(super) fn move_folder(self, id: String, parent: Option<String>) {
+    /// Moves a folder into another one, into a new one with this name, or out of any folder. Its row, or that of the closed
+    /// folder around it, gets the focus.
+    pub(super) fn move_folder(self, id: String, parent: Option<String>, new_name: Option<String>) {
         leptos::task::spawn_local(async move {
-            match move_folder(id.clone(), parent.clone()).await {
+            match move_folder(id.clone(), parent, new_name).await {
                 Ok(FolderList { items }) => {
+                    let parent =
+                        items.iter().find(|folder| folder.id == id).and_then(|folder| folder.parent_id.clone());
                     self.folders.try_set(items);
                     request_animation_frame(move || focus_folder(&id, parent.as_deref()));
                 }

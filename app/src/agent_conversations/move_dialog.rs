@@ -103,7 +103,7 @@ pub(super) fn folder_change(id: Option<String>) -> ConversationChange {
 /// Moves the conversations or the folder of the dialog, or the dragged ones, to a folder, or out of their folder.
 pub(super) fn move_to(list: ConversationListState, id: Option<String>) {
     match list.folder_to_move.get_untracked() {
-        Some(folder) => list.move_folder(folder, id),
+        Some(folder) => list.move_folder(folder, id, None),
         None => {
             list.change(list.ids_to_move.get_value(), folder_change(id));
             list.selected.set(None);

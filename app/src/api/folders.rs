@@ -25,15 +25,21 @@ pub async fn folders(
     Ok(chat.folders(&caller).await?)
 }
 
-/// Moves a folder into another one, or out of any folder. Returns the folders.
+/// Moves a folder into another one, into a new one, or out of any folder. Returns the folders.
 #[server(prefix = "/ui", endpoint = "move-folder", input = Json, output = Json)]
 pub async fn move_folder(
     /// The folder to move.
     id: String,
     /// The folder that it is in afterwards.
     parent_id: Option<String>,
+    /// The name of a new folder that it is in afterwards, in place of `parent_id`.
+    new_name: Option<String>,
 ) -> Result<FolderList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    context.chat.move_folder(&caller, &id, parent_id.as_deref()).await?;
-    Ok(context.chat.folders(&caller).await?)
+    let chat = &context.chat;
+    match new_name {
+        Some(name) => chat.move_to_new_folder(&caller, &id, &name).await?,
+        None => chat.move_folder(&caller, &id, parent_id.as_deref()).await?,
+    }
+    Ok(chat.folders(&caller).await?)
 }

@@ -52,7 +52,7 @@ impl Default for A2a {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "A2aPushNotifications")]
 pub(crate) struct PushNotifications {
-    /// Environment variables with keys of at least 32 characters. What clients want their notifications to be sent with is
+    /// Environment variables with keys of at least 32 characters. The credentials that clients give for notifications are
     /// encrypted with the first one and can be read with all of them.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) keys: Vec<Variable>,

@@ -1,4 +1,4 @@
-//! What a config says about A2A, and what its author reads about mistakes.
+//! The keys of a config for A2A, and the errors that its author reads.
 
 use config::Language;
 use insta::assert_snapshot;

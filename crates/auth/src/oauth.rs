@@ -2,7 +2,7 @@
 
 mod assertion;
 
-pub use assertion::{ASSERTION_TYPE, client_assertion};
+pub use assertion::{ASSERTION_TYPE, client_assertion, is_signing_key};
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -90,7 +90,7 @@ impl Chat {
         Ok(self.inner.watch(caller, conversation_id, None, Some(message_id)).await?)
     }
 
-    /// Stops the active run, if there is one. What was written stays.
+    /// Stops the active run, if there is one. The text so far stays.
     ///
     /// # Errors
     /// 404 for a conversation that the caller does not own.
@@ -98,7 +98,7 @@ impl Chat {
         Ok(self.inner.stop(caller, conversation_id, None).await?)
     }
 
-    /// Stops a run if it is active: another one that has begun meanwhile goes on. What was written stays.
+    /// Stops a run if it is active: another one that has begun meanwhile goes on. The text so far stays.
     ///
     /// # Errors
     /// As [`Chat::stop`].

@@ -180,8 +180,8 @@ impl Chat {
         self.inner.readiness.check(&self.inner.store).await
     }
 
-    /// Refuses new submissions, gives active runs `patience` to end, then stops them. What they
-    /// wrote is stored.
+    /// Refuses new submissions, gives active runs `patience` to end, then stops them. Their
+    /// texts so far are stored.
     pub async fn shutdown(&self, patience: Duration) {
         self.drain(patience).await;
         self.close().await;

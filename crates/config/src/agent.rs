@@ -27,7 +27,7 @@ pub struct Agent {
     pub id: String,
     /// The name for users. `None`: the id.
     pub title: Option<String>,
-    /// What the agent is for, for users.
+    /// The purpose of the agent, for users.
     pub description: Option<String>,
     /// The address of an image (`/…` or `https://…`), or one or two characters.
     pub picture: Option<String>,

@@ -9,6 +9,7 @@ use crate::vocabulary::{Vocabulary, built_in_block};
 use crate::{Config, MAIN_FILE, reference, section, shape};
 use config_source::{ConfigFiles, ConfigSource, Diagnostic, Node, Overlay, Report, ShownText};
 use operators::Operators;
+use secrecy::SecretString;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub struct LoadAttempt {
     pub outline: Outline,
 }
 
-/// What a config may contain.
+/// The sections, connections and names that a config may contain.
 #[derive(Clone, Debug)]
 pub struct Language {
     pub(crate) sections: Vec<SectionType>,
@@ -51,7 +52,8 @@ impl Language {
     pub fn new(sections: &[SectionType], connections: &[ConnectionType]) -> Self {
         let schema = shape::schema_with(sections, connections);
         let added_connections = connections.iter().map(|added| (added.name, added.has_models)).collect();
-        let vocabulary = Vocabulary { added_connections, operators: None, blocks: Vec::new(), schema };
+        let vocabulary =
+            Vocabulary { added_connections, operators: None, blocks: Vec::new(), is_signing_key: None, schema };
         Self { sections: sections.to_owned(), connections: connections.to_owned(), vocabulary }
     }
 
@@ -77,6 +79,14 @@ impl Language {
         shape::add_blocks(&mut self.vocabulary.schema, blocks);
         self.vocabulary.blocks = blocks.to_owned();
         Ok(self)
+    }
+
+    /// Adds the check of private keys: whether the program can sign with a key. Without it only the form of keys is
+    /// checked, since this crate has no cryptography.
+    #[must_use]
+    pub fn with_key_check(mut self, is_signing_key: fn(&SecretString) -> bool) -> Self {
+        self.vocabulary.is_signing_key = Some(is_signing_key);
+        self
     }
 
     /// Reads a config file, or [`MAIN_FILE`] in a folder. Environment variables are read from

@@ -31,7 +31,7 @@ impl Language {
     /// Reads a section from a value, as if it stood in the config.
     ///
     /// # Errors
-    /// What is wrong with it, at most 100 problems.
+    /// The problems of the value, at most 100.
     pub fn read_section_value<S: Section>(&self, config: &Config, value: &Value) -> Result<S, Vec<ValueProblem>> {
         let mut pointers = Vec::new();
         let node = node(value, String::new(), &mut pointers);
@@ -123,7 +123,7 @@ fn problems(report: Report, pointers: &[String]) -> Vec<ValueProblem> {
 /// Reads a YAML text as a value, within the bounds of a config file. `file` is its name in diagnostics.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The problems of the text.
 pub fn read_yaml(file: &str, text: &str) -> Result<Value, Vec<Diagnostic>> {
     let files = [(file, text)];
     let mut reader = SourceReader::embedded(&files);

@@ -2,6 +2,7 @@
 
 use crate::connection::MODEL_TYPES;
 use operators::Operators;
+use secrecy::SecretString;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub(crate) struct Vocabulary {
     pub(crate) operators: Option<Arc<Operators>>,
     /// The types of blocks that a program adds.
     pub(crate) blocks: Vec<AddedBlock>,
+    /// Whether a text is a private key with which the program can sign; `None` if the program does not say.
+    pub(crate) is_signing_key: Option<fn(&SecretString) -> bool>,
     /// The JSON Schema with internal keywords.
     pub(crate) schema: Value,
 }

@@ -102,13 +102,13 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// What it is about.
+    /// The subject of the warning.
     pub code: WarningCode,
     /// The warning for the user, a whole sentence.
     pub message: String,
 }
 
-/// What a warning is about.
+/// The subject of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WarningCode {

@@ -14,7 +14,7 @@ pub struct Limits {
     pub unpacked_bytes: u64,
     /// The maximum length of all text in bytes. Longer text is truncated, with a warning.
     pub output_bytes: usize,
-    /// The maximum number of parts. What follows is left out, with a warning.
+    /// The maximum number of parts. The others are left out, with a warning.
     pub parts: usize,
     /// The maximum time from the start of reading to the result.
     pub time: Duration,

@@ -6,7 +6,7 @@ use crate::encoding::one_line;
 
 /// The maximum number of rows of a part: a citation names the rows.
 const ROWS: usize = 100;
-/// The maximum number of columns. What is further to the right is left out, with a warning.
+/// The maximum number of columns. Those further to the right are left out, with a warning.
 pub(crate) const COLUMNS: usize = 500;
 /// The number of first rows by which the width and the header are chosen.
 const HEAD_ROWS: usize = 20;

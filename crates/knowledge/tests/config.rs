@@ -1,4 +1,4 @@
-//! What a config says about what an agent searches, and what its author reads about mistakes.
+//! The keys of a config for the libraries of an agent, and the errors that its author reads.
 
 use config::Language;
 use insta::assert_snapshot;

@@ -29,7 +29,7 @@ pub(crate) fn input_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "message": { "type": "string", "minLength": 1, "description": "What the agent is asked." },
+            "message": { "type": "string", "minLength": 1, "description": "The question for the agent." },
             "conversationId": { "type": "string", "description": "The conversation to continue, from an earlier result. Without it, a new one begins." },
         },
         "required": ["message"],

@@ -65,11 +65,11 @@ impl From<Option<Outcome>> for AnswerOutcome {
 pub(crate) struct WaitingCall {
     /// The name of the tool.
     pub(crate) tool: String,
-    /// What the call waits for.
+    /// The thing that the call waits for.
     pub(crate) kind: WaitingFor,
 }
 
-/// What a call waits for.
+/// The thing that a call waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum WaitingFor {

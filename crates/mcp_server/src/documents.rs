@@ -41,7 +41,7 @@ pub(crate) async fn call(meters: &RoutineMeters, client: &Client, tool: &dyn Too
 /// Checks arguments.
 ///
 /// # Errors
-/// What the client's model reads.
+/// The error for the client's model.
 async fn check(schema: &Value, arguments: &Value) -> Result<(), String> {
     let schema = Schema::compile_cached(schema).await;
     let schema = schema.map_err(|_| "This tool cannot be used now. Try again in a moment.".to_owned())?;

@@ -11,7 +11,7 @@ const TEXT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Sends notifications about the progress of a call.
 pub(crate) struct Progress {
-    /// What the client calls this progress; `None` if it has not asked for it.
+    /// The client's name of this progress; `None` if it has not asked for it.
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
     cancel: CancellationToken,

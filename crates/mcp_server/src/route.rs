@@ -76,7 +76,7 @@ struct Message {
     _version: JsonRpcVersion,
     /// The id of a request: a number or a text.
     id: Option<Value>,
-    /// What is asked, for example `tools/list`.
+    /// The method, for example `tools/list`.
     method: Option<String>,
     /// The parameters of the method.
     params: Option<Value>,

@@ -25,7 +25,7 @@ pub(crate) struct McpApi {
     /// Whether the tools `document_search` and `document_read` are offered, over the libraries that the caller
     /// may read.
     pub(crate) documents: bool,
-    /// What clients tell their models about this server.
+    /// The text about this server that clients give to their models.
     pub(crate) instructions: Option<Text>,
 }
 
@@ -59,7 +59,7 @@ struct AgentTool {
     agent_id: Id,
     /// The name of the tool. Default: the id of the agent.
     name: Option<ToolName>,
-    /// What the agent can be asked. The client's model chooses tools by it. Default: a sentence with the id.
+    /// The questions that the agent can answer; the client's model chooses tools by it. Default: a sentence with the id.
     description: Option<Text>,
 }
 

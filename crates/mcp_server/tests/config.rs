@@ -1,4 +1,4 @@
-//! What a config says about the MCP server, and what its author reads about mistakes.
+//! The keys of a config for the MCP server, and the errors that its author reads.
 
 use config::Language;
 use insta::assert_snapshot;

@@ -49,7 +49,7 @@ impl fmt::Debug for SecretValue {
 pub(crate) struct ServerBody {
     /// Whether agents get its tools.
     pub(crate) enabled: bool,
-    /// What it is for. Administrators read it.
+    /// The purpose of the server, for administrators.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
     /// How it is reached. Default: `stdio` if there is a `command`, else `http`.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the config alone has, and what of the added servers cannot be used.
+/// The servers of the config alone, and the added servers that cannot be used.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     /// The servers of the config.

@@ -54,7 +54,7 @@ pub(crate) enum Slot {
     Sealed,
 }
 
-/// What a value is for: its key among the secrets.
+/// The purpose of a value: its key among the secrets.
 pub(crate) struct SecretField;
 
 impl SecretField {
@@ -127,7 +127,7 @@ impl Default for ServerDefinition {
     }
 }
 
-/// What decides whether a server may be used, and what its references mean.
+/// The rules that decide whether a server may be used, and the values of its references.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'r> {
     pub(crate) section: &'r McpServers,

@@ -75,7 +75,7 @@ struct Reader<'r> {
     known: Option<&'r StoredState>,
     rules: Rules<'r>,
     secrets: Secrets,
-    /// What the kept secrets are for, with the paths of their fields.
+    /// The purposes of the kept secrets, with the paths of their fields.
     kept: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What administrators do with servers only: switch those of the config, replace all added ones, and test them.
+//! The actions of administrators that only servers have: switch those of the config, replace all added ones, and test them.
 
 use crate::body::ServerBody;
 use crate::catalog::place;

@@ -46,7 +46,7 @@ pub(crate) type StoredServer = Entry<ServerDefinition>;
 /// All servers and switches at a moment.
 pub(crate) type StoredServers = StoredEntries<ServerDefinition>;
 
-/// What a test of a server has found.
+/// The result of a test of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "McpServerTest")]

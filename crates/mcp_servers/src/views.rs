@@ -26,7 +26,7 @@ pub(crate) struct ServerDetail {
     pub(crate) problem: Option<String>,
     /// Its agents that are not in the config any more.
     pub(crate) missing_agents: Vec<String>,
-    /// What the last test has found.
+    /// The result of the last test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tested: Option<TestResult>,
     /// Its connections of this process; absent if nobody has used it since it started.
@@ -42,7 +42,7 @@ pub(crate) struct ServerDetail {
     pub(crate) changed_at: i64,
 }
 
-/// What a server does now.
+/// The state of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "McpServerState")]
@@ -86,7 +86,7 @@ pub(crate) struct ServerItem {
     pub(crate) key: String,
     /// Where it comes from.
     pub(crate) origin: Origin,
-    /// What it does now.
+    /// The state of the server.
     pub(crate) state: ServerState,
     /// `http`, `sse` or `stdio`.
     #[serde(rename = "type")]

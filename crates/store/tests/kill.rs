@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use store::{BeginRun, BeginRunOutcome, JournalBatch, NewMessage, Store};
+use store::{BeginRun, BeginRunOutcome, JournalBatch, MoveFolderOutcome, NewMessage, Store};
 use wire::organize::Folder;
 use wire::{Role, UiMessage};
 
@@ -44,6 +44,11 @@ async fn victim() {
         store.move_folder(&owner, &inner, Some(&outer)).await.unwrap();
         assert!(store.delete_folder(&owner, &outer).await.unwrap());
         println!("\nlifted {number}");
+        let (owner, old) = (format!("eve{number}"), format!("old{number}"));
+        assert!(store.add_folder(&owner, Folder::new(&old, "old"), 1).await.unwrap());
+        let new = Folder::new(format!("new{number}"), "new");
+        assert_eq!(store.move_to_new_folder(&owner, &old, new, 1).await.unwrap(), MoveFolderOutcome::Moved);
+        println!("\nfiled {number}");
     }
 }
 
@@ -74,8 +79,8 @@ async fn check(url: &str, round: usize) {
     let mut command = test_process::command("victim", URL, url);
     let mut victim = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let is_news = |line: &String| ["begun", "journaled", "lifted"].iter().any(|what| line.starts_with(what));
-    let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(8 + round * 7).collect();
+    let is_news = |line: &String| ["begun", "journaled", "lifted", "filed"].iter().any(|what| line.starts_with(what));
+    let mut reported: Vec<_> = lines.by_ref().filter(is_news).take(10 + round * 9).collect();
     victim.kill().unwrap();
     reported.extend(lines.filter(is_news));
     victim.wait().unwrap();
@@ -85,23 +90,27 @@ async fn check(url: &str, round: usize) {
         let (what, number) = line.split_once(' ').unwrap();
         let found = match what {
             "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
-            "lifted" => folders_of(&store, number).await == [None::<String>],
+            "lifted" => folders_of(&store, "ada", number).await == [None::<String>],
+            "filed" => folders_of(&store, "eve", number).await == [None, Some(format!("new{number}"))],
             _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
         };
         assert!(found, "round {round}: `{line}` was reported and is not there");
     }
     // Also of what was not reported, no folder is in one that is gone.
     for number in 0..=reported.len() {
-        let parents = folders_of(&store, &number.to_string()).await;
+        let parents = folders_of(&store, "ada", &number.to_string()).await;
         assert!(parents.len() == 2 || parents.iter().all(Option::is_none), "round {round}: {parents:?}");
+        // No new folder is without the one that was to move into it.
+        let parents = folders_of(&store, "eve", &number.to_string()).await;
+        assert!(parents.len() < 2 || parents.iter().any(Option::is_some), "round {round}: {parents:?}");
     }
     let stored = store.open_runs().await.unwrap().len();
     let begun = reported.iter().filter(|line| line.starts_with("begun")).count();
     assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} reported");
 }
 
-/// Returns where the folders are that were made with a number.
-async fn folders_of(store: &Store, number: &str) -> Vec<Option<String>> {
-    let folders = store.folders(&format!("ada{number}")).await.unwrap();
+/// Returns where the folders are that were made with a number for a user, in the order of their names.
+async fn folders_of(store: &Store, user: &str, number: &str) -> Vec<Option<String>> {
+    let folders = store.folders(&format!("{user}{number}")).await.unwrap();
     folders.into_iter().map(|folder| folder.parent_id).collect()
 }

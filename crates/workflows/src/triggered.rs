@@ -115,7 +115,7 @@ pub fn triggered_workflows(config: &Config) -> Vec<TriggeredWorkflow> {
 /// Checks the input of a run.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
+/// The problem of the input, in one line.
 pub async fn check_input(config: &Config, workflow_id: &str, input: &Value) -> Result<(), String> {
     match find(config, workflow_id) {
         Some(workflow) => input::check(workflow, input).await.map_err(|error| {

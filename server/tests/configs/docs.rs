@@ -1,6 +1,7 @@
 //! Checks that the configs in the documentation, the examples and the image are valid and cause no
 //! unexpected warnings.
 
+use crate::private_keys::PRIVATE_KEY;
 use config::Env;
 use insta::assert_snapshot;
 use server::config_language;
@@ -17,7 +18,7 @@ impl Env for Everything {
             return Some("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
         }
         if name.ends_with("_PRIVATE_KEY") {
-            return Some("-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----".to_owned());
+            return Some(PRIVATE_KEY.to_owned());
         }
         if name.ends_with("_WEBHOOK_URL") {
             return Some("https://hooks.example.com/key".to_owned());

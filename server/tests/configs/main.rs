@@ -6,4 +6,5 @@ mod docs;
 mod examples;
 mod keys;
 mod operators;
+mod private_keys;
 mod reference;

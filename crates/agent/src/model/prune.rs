@@ -34,7 +34,7 @@ pub enum PruneReasoning {
     All,
 }
 
-/// What happens to messages that become empty.
+/// The treatment of messages that become empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptyMessages {

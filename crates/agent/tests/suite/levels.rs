@@ -1,4 +1,4 @@
-//! What applies on all levels of agents: policies, the exposure, and the number of concurrent
+//! The limits that apply on all levels of agents: policies, the exposure, and the number of concurrent
 //! sub-agents.
 
 use crate::support::{TASK, agent, agent_of, asked, below, doing, object, run_turn};

@@ -42,6 +42,11 @@ pub fn client_assertion(client_id: &str, audience: &str, key: &SecretString) -> 
     Ok(format!("{signed}.{}", encode(&signature)).into())
 }
 
+/// Whether [`client_assertion`] can sign with a key.
+pub fn is_signing_key(key: &SecretString) -> bool {
+    SigningKey::read(key.expose_secret()).is_some()
+}
+
 impl SigningKey {
     /// Reads a key in PEM. In environment variables, line ends are often written as `\n`.
     fn read(pem: &str) -> Option<Self> {
@@ -100,6 +105,7 @@ mod tests {
 
     /// Checks an assertion with a key of this kind.
     fn check(der: &[u8], name: &str, public: &[u8], algorithm: &'static dyn VerificationAlgorithm) {
+        assert!(is_signing_key(&pem(der).into()), "{name}");
         let assertion = client_assertion("agents", "https://id.test", &pem(der).into()).unwrap();
         let (signed, signature) = assertion.expose_secret().rsplit_once('.').unwrap();
         let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
@@ -140,6 +146,7 @@ mod tests {
         for text in ["", "a secret", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----", &pem(b"no key")] {
             let refused = client_assertion("agents", "https://id.test", &text.into());
             assert_eq!(refused.err(), Some("the private key of the client cannot be used"), "{text}");
+            assert!(!is_signing_key(&text.into()), "{text}");
         }
     }
 }

@@ -86,6 +86,16 @@ impl Chat {
         Ok(self.inner.move_folder(caller, id, parent).await?)
     }
 
+    /// Creates a folder (name: 1 to 60 characters) and moves another one, with what is in it, into it. Does neither if
+    /// one of them is impossible.
+    ///
+    /// # Errors
+    /// 404 for a folder that the caller does not own, 422 for an invalid name, if the folder would be in too many others,
+    /// or if the caller has the maximum number of folders.
+    pub async fn move_to_new_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
+        Ok(self.inner.move_to_new_folder(caller, id, name).await?)
+    }
+
     /// Deletes a folder and keeps its conversations; its folders move to the one around it.
     ///
     /// # Errors
@@ -194,12 +204,7 @@ impl Inner {
     async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder> {
         let folder = self.folder_links.linked(Folder::new(new_id(), folder_name(name)?));
         let added = self.store.add_folder(&caller.user_id, folder.clone(), crate::now());
-        if added.await? {
-            return Ok(folder);
-        }
-        let most = store::MAX_FOLDERS;
-        Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need."))
-            .into())
+        if added.await? { Ok(folder) } else { Err(too_many_folders().into()) }
     }
 
     /// See [`Chat::rename_folder`].
@@ -219,16 +224,13 @@ impl Inner {
 
     /// See [`Chat::move_folder`].
     async fn move_folder(&self, caller: &Caller, id: &str, parent: Option<&str>) -> Result<()> {
-        let refused = match self.store.move_folder(&caller.user_id, id, parent).await? {
-            MoveFolderOutcome::Moved => return Ok(()),
-            MoveFolderOutcome::Unknown => UserError::not_found(),
-            MoveFolderOutcome::IntoItself => UserError::invalid("/parentId", "A folder cannot be moved into itself."),
-            MoveFolderOutcome::TooDeep => {
-                let message = format!("Folders can be in each other on {MAX_FOLDER_LEVELS} levels at most.");
-                UserError::invalid("/parentId", message)
-            }
-        };
-        Err(refused.into())
+        moved(self.store.move_folder(&caller.user_id, id, parent).await?)
+    }
+
+    /// See [`Chat::move_to_new_folder`].
+    async fn move_to_new_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<()> {
+        let new = Folder::new(new_id(), folder_name(name)?);
+        moved(self.store.move_to_new_folder(&caller.user_id, id, new, crate::now()).await?)
     }
 
     /// See [`Chat::delete_folder`].
@@ -254,6 +256,26 @@ impl Inner {
         let next = items.last().filter(|_| more).map(|last| cursor(&last.conversation));
         Ok(SearchHitList { items, next })
     }
+}
+
+/// Returns the error of a folder that was not moved.
+fn moved(outcome: MoveFolderOutcome) -> Result<()> {
+    let refused = match outcome {
+        MoveFolderOutcome::Moved => return Ok(()),
+        MoveFolderOutcome::Unknown => UserError::not_found(),
+        MoveFolderOutcome::IntoItself => UserError::invalid("/parentId", "A folder cannot be moved into itself."),
+        MoveFolderOutcome::TooDeep => {
+            let message = format!("Folders can be in each other on {MAX_FOLDER_LEVELS} levels at most.");
+            UserError::invalid("/parentId", message)
+        }
+        MoveFolderOutcome::TooMany => too_many_folders(),
+    };
+    Err(refused.into())
+}
+
+fn too_many_folders() -> UserError {
+    let most = store::MAX_FOLDERS;
+    UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need."))
 }
 
 fn parse_cursor(text: &str) -> Option<SearchCursor> {

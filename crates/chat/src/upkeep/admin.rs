@@ -10,7 +10,7 @@ use store::RunsToStop;
 use wire::{EndReason, UserError};
 
 impl Chat {
-    /// Stops all runs of a user whose access was revoked. What was written stays.
+    /// Stops all runs of a user whose access was revoked. The text so far stays.
     pub fn stop_user_runs(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::StoppedByAdmin);
     }

@@ -82,7 +82,7 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    /// Runs one round. What exceeds its limits is deleted in the next one.
+    /// Runs one round. The rest beyond its limits is deleted in the next one.
     pub(crate) async fn sweep(&self) -> Result<SweepResult, StoreError> {
         let (retention, now) = (self.agents.retention(), self.clock.now());
         let mut swept = SweepResult::default();

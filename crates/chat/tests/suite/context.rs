@@ -240,7 +240,7 @@ async fn shortened_results_stay_shortened() {
     assert!(text(&requests[0]).starts_with(&before), "{}", text(&requests[0]));
 }
 
-/// What the provider counted with the newest answer corrects the estimates of the next one, also in
+/// The tokens that the provider counted with the newest answer correct the estimates of the next one, also in
 /// another process.
 #[tokio::test]
 async fn estimates_are_corrected_after_a_reload() {

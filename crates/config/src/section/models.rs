@@ -54,7 +54,7 @@ pub(crate) struct ModelEntry {
     when_not_thinking: Map<String, Value>,
 }
 
-/// Those properties of an agent that are about its model. What is written here is merged into the
+/// Those properties of an agent that are about its model. They are merged into the
 /// properties of an agent, which are read then.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]

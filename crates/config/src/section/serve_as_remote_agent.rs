@@ -25,7 +25,7 @@ pub(crate) struct ServeEntry {
     /// describes every property.
     #[schemars(length(min = 1))]
     endpoints: Vec<ServedEndpointEntry>,
-    /// What the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
+    /// The key that the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
     api_key: SecretEntry,
     /// The id of the endpoint that answers `POST /resource` with information that is useful before
     /// a tool is called. It gets an empty payload.

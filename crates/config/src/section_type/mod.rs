@@ -115,11 +115,11 @@ impl SectionProblems<'_, '_, '_> {
 pub struct PaidUse {
     /// Where the section names it.
     pub path: Vec<PathStep<'static>>,
-    /// What it is.
+    /// The kind of use.
     pub what: Paid,
 }
 
-/// What is paid for.
+/// The thing that is paid for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Paid {
     /// A model, with its price in the section `prices`.

@@ -1,4 +1,4 @@
-//! What the checks of a section report.
+//! The problems that the checks of a section report.
 
 use crate::connection_type::ConnectionProperties;
 use crate::section::{Context, operator, type_of};

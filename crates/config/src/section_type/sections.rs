@@ -96,7 +96,7 @@ impl Sections {
     }
 
     /// Removes what was not chosen among [`choices`](Self::choices). A section may also be chosen as a
-    /// whole if it has parts. What only restricts sections stays with them.
+    /// whole if it has parts. Sections that only restrict others stay with them.
     pub fn retain_chosen(&mut self, chosen: &[String]) {
         let narrowed = self.0.iter().filter_map(|(key, section)| {
             if chosen.iter().any(|choice| choice == key) || !section.is_choice() {

@@ -1,4 +1,4 @@
-//! What programs add to the schema: operators and types of blocks.
+//! The additions of programs to the schema: operators and types of blocks.
 
 use super::query::description;
 use crate::section::TurnOperator;

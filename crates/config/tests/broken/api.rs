@@ -31,7 +31,7 @@ fn invalid_endpoints_are_rejected() {
        |
      4 |   - { id: c }
        |     ^
-       = help: `routine`: What it does, step by step: requests, and controls such as `:return`.
+       = help: `routine`: The steps of the endpoint: requests, and controls such as `:return`.
 
     chatwright.yaml:5:23: error: expected a list of steps, found an empty list
        |

@@ -213,13 +213,13 @@ fn invalid_jwt_settings_are_rejected() {
        |
      1 | auth: { mode: jwt, jwksUrl: 'https://a.test' }
        |       ^
-       = help: `issuer`: What `iss` of a token must be.
+       = help: `issuer`: The required value of `iss` of a token.
 
     chatwright.yaml:1:7: error: `audience` is missing here
        |
      1 | auth: { mode: jwt, jwksUrl: 'https://a.test' }
        |       ^
-       = help: `audience`: What `aud` of a token must be, or hold: one, or a list of which one is enough.
+       = help: `audience`: The required value of `aud` of a token, or of an entry of it: one, or a list of which one is enough.
     ");
     assert_snapshot!(check(&auth("cookie: host_session")), @"
     refused

@@ -38,7 +38,7 @@ fn invalid_chats_are_rejected() {
         |
      10 | …{ width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
         |                                      ^
-        = help: `label`: What is shown and sent.
+        = help: `label`: The text that is shown and sent.
 
     chatwright.yaml:10:112: error: there is no key `text` here
         |
@@ -242,7 +242,7 @@ fn invalid_message_settings_are_rejected() {
         |
      12 | … a }, urlQuery: plan, suggestions: [{ icon: x }] } }
         |                                      ^
-        = help: `label`: What is shown and sent.
+        = help: `label`: The text that is shown and sent.
 
     chatwright.yaml:13:87: error: there is no feedback `liked`
         |

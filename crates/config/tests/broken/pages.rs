@@ -171,7 +171,7 @@ fn invalid_inputs_are_rejected() {
        |
      9 |       - { id: d, type: Select, properties: { options: [{ label: Low }] } }
        |                                                        ^
-       = help: `value`: What is stored.
+       = help: `value`: The stored value.
 
     chatwright.yaml:10:59: error: `2026-02-30` is no day
         |

@@ -216,7 +216,7 @@ api:
         |
      11 |       - { id: d, type: GenerateText, connectionId: demo, properties: { model: '', temperature: 3 } }
         |                                                          ^^^^^^^^^^
-        = help: `prompt`: What it should do now; an operator is allowed.
+        = help: `prompt`: The task for the model; an operator is allowed.
 
     chatwright.yaml:11:79: error: this text is empty
         |

@@ -42,7 +42,7 @@ fn missing_keys_are_reported() {
        |
      6 | serveAsRemoteAgent: {}
        |                     ^
-       = help: `apiKey`: What the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
+       = help: `apiKey`: The key that the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
     ");
     assert_snapshot!(section("{ endpoints: [], apiKey: secret }"), @"
     refused

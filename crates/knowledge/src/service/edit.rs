@@ -20,7 +20,7 @@ const MAX_ROLES: usize = 50;
 /// The message of a document whose reading was cancelled.
 const CANCELLED: &str = "Reading was cancelled. Retry to read the document.";
 
-/// The body that changes a library. What is absent stays.
+/// The body that changes a library. Absent fields stay unchanged.
 #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LibraryChange {

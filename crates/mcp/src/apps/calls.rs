@@ -53,7 +53,7 @@ pub(super) struct AppCallDecision {
 pub(super) enum AppCallOutcome {
     /// The tool has ended.
     Done {
-        /// What the server has sent: a `CallToolResult` of MCP, or a `ReadResourceResult`.
+        /// The answer of the server: a `CallToolResult` of MCP, or a `ReadResourceResult`.
         result: Value,
     },
     /// The user has to approve the call. Nothing was called.

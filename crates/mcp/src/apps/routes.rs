@@ -71,7 +71,7 @@ pub(super) struct FoundApp {
     pub(super) time: Duration,
     /// How the server's apps are shown.
     pub(super) apps: McpApps,
-    /// What the message keeps.
+    /// The part that the message keeps.
     pub(super) shown: ShownApp,
 }
 

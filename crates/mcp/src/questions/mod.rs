@@ -25,7 +25,7 @@ use wire::question::{QuestionOutcome, ToolQuestion};
 /// How often the answer is looked for. It may arrive at any server of the database.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What the user does with a question.
+/// The decision of the user about a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum AnswerAction {
@@ -42,7 +42,7 @@ pub(crate) enum AnswerAction {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ToolQuestionAnswer")]
 pub(crate) struct Answer {
-    /// What the user does.
+    /// The decision of the user.
     action: AnswerAction,
     /// The values of the form.
     #[serde(default)]

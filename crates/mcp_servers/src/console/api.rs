@@ -52,14 +52,14 @@ struct ServerChange {
     server: ServerBody,
 }
 
-/// What became of the test of a stored server.
+/// The outcome of the test of a stored server.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "McpServerTestOutcome")]
 struct TestOutcome {
     /// Whether the test goes on. The server has its result then.
     running: bool,
-    /// What was found.
+    /// The result of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<TestResult>,
 }

@@ -1,4 +1,4 @@
-//! The tables, on each kind of database. What can be done with entries is tested in the crate `added_entries`.
+//! The tables, on each kind of database. The operations on entries are tested in the crate `added_entries`.
 
 use super::*;
 use crate::definition::ServerDefinition;

@@ -59,7 +59,7 @@ pub struct NewGroup {
     pub now: i64,
 }
 
-/// A change of a group. What is `None` or empty stays.
+/// A change of a group. Fields that are `None` or empty stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupChange {
     /// The name, and its normalized form.

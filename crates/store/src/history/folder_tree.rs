@@ -16,6 +16,8 @@ pub enum MoveFolderOutcome {
     IntoItself,
     /// There would be more than [`MAX_FOLDER_LEVELS`].
     TooDeep,
+    /// The folder was to move into a new one, and its owner has [`crate::MAX_FOLDERS`].
+    TooMany,
 }
 
 /// The folders of an owner, each with the folder that it is in.

@@ -10,13 +10,11 @@ use wire::organize::Folder;
 pub const MAX_FOLDERS: u32 = 100;
 
 const LIST: &str = "
-    SELECT id, name, color, parent_id, (
-        SELECT count(*) FROM conversations c WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
-    ) AS conversations, (
-        SELECT max(c.updated_at) FROM conversations c
-        WHERE c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
-    ) AS used_at
-    FROM folders f WHERE owner = $1 ORDER BY position, lower(name), created_at, id LIMIT $2";
+    SELECT f.id, f.name, f.color, f.parent_id, count(c.id) AS conversations, max(c.updated_at) AS used_at
+    FROM folders f
+    LEFT JOIN conversations c ON c.folder_id = f.id AND c.archived = 0 AND c.deleted_at IS NULL
+    WHERE f.owner = $1
+    GROUP BY f.id ORDER BY f.position, lower(f.name), f.created_at, f.id LIMIT $2";
 
 /// Inserts nothing if the owner has the maximum number.
 const INSERT: &str = "
@@ -109,6 +107,37 @@ impl Store {
                 if outcome == MoveFolderOutcome::Moved {
                     sql::query(SET_PARENT).bind(&owner).bind(&id).bind(parent).execute(db).await?;
                 }
+                Ok(outcome)
+            })
+        })
+        .await
+    }
+
+    /// Creates a folder at the top, with a new id at `now` (Unix time, milliseconds), and moves another one into it. Does
+    /// neither if one of them is impossible.
+    ///
+    /// # Errors
+    /// The database failed, or the id is in use.
+    pub async fn move_to_new_folder(
+        &self,
+        owner: &str,
+        id: &str,
+        new: Folder,
+        now: i64,
+    ) -> Result<MoveFolderOutcome, StoreError> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                let mut known = parents(db, &owner).await?;
+                known.insert(new.id.clone(), None);
+                let outcome = check_move(&known, &id, Some(&new.id));
+                if outcome != MoveFolderOutcome::Moved {
+                    return Ok(outcome);
+                }
+                if !insert_folder(db, &owner, &new, now).await? {
+                    return Ok(MoveFolderOutcome::TooMany);
+                }
+                sql::query(SET_PARENT).bind(&owner).bind(&id).bind(&new.id).execute(db).await?;
                 Ok(outcome)
             })
         })

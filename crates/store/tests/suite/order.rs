@@ -81,6 +81,32 @@ async fn deleting_a_folder_keeps_its_conversations() {
 }
 
 #[tokio::test]
+async fn folders_count_the_conversations_that_they_list() {
+    on_each_database(async |store| {
+        let mut used = Vec::new();
+        for (id, now) in [("a", 10), ("b", 20), ("c", 30)] {
+            turn(store, id, &format!("m{id}"), None, now).await;
+            used.push(store.conversation("ada", id).await.unwrap().map(|found| found.summary.updated_at));
+        }
+        for id in ["f", "g"] {
+            assert!(store.add_folder("ada", Folder::new(id, id), 1).await.unwrap());
+        }
+        let check = async |ids: &str, json: &str, expected: [(u32, Option<i64>); 2]| {
+            change(store, ids, json).await.unwrap();
+            let folders = store.folders("ada").await.unwrap();
+            let found: Vec<_> = folders.iter().map(|folder| (folder.count, folder.used_at)).collect();
+            assert_eq!(found, expected, "{ids} {json}");
+        };
+        check("a b c", r#"{"folderId":"f"}"#, [(3, used[2]), (0, None)]).await;
+        check("b", r#"{"folderId":"g"}"#, [(2, used[2]), (1, used[1])]).await;
+        check("c", r#"{"archived":true}"#, [(1, used[0]), (1, used[1])]).await;
+        check("b", r#"{"deleted":true}"#, [(1, used[0]), (0, None)]).await;
+        check("c", r#"{"archived":false}"#, [(2, used[2]), (0, None)]).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn folders_are_listed_in_the_order_of_their_owner() {
     on_each_database(async |store| {
         for id in ["apes", "bees", "cats"] {
@@ -125,6 +151,23 @@ async fn folders_are_in_folders_of_their_owner() {
         check("bob", "c", None, MoveFolderOutcome::Unknown, "a b:a c:b d").await;
         assert!(!store.delete_folder("bob", "b").await.unwrap());
         check("bob", "y", Some("x"), MoveFolderOutcome::Moved, "a b:a c:b d").await;
+        let check_new = async |owner: &str, id: &str, new: &str, done: MoveFolderOutcome, expected: &str| {
+            let moved = store.move_to_new_folder(owner, id, Folder::new(new, new), 1).await.unwrap();
+            assert_eq!(moved, done, "{owner}: {id} to the new {new}");
+            assert_eq!(tree(store, owner).await, expected);
+        };
+        check_new("ada", "a", "n", MoveFolderOutcome::TooDeep, "a b:a c:b d").await;
+        check_new("ada", "x", "n", MoveFolderOutcome::Unknown, "a b:a c:b d").await;
+        check_new("bob", "x", "z", MoveFolderOutcome::Moved, "x:z y:x z").await;
+        for number in 3..MAX_FOLDERS {
+            assert!(store.add_folder("bob", Folder::new(format!("bobs{number}"), "x"), 1).await.unwrap());
+        }
+        let full = tree(store, "bob").await;
+        check_new("bob", "y", "w", MoveFolderOutcome::TooMany, &full).await;
+        for number in 3..MAX_FOLDERS {
+            assert!(store.delete_folder("bob", &format!("bobs{number}")).await.unwrap());
+        }
+        assert!(store.delete_folder("bob", "z").await.unwrap());
         // When a folder is deleted, its contents move to the folder around it.
         assert!(store.delete_folder("ada", "b").await.unwrap());
         check("ada", "d", Some("c"), MoveFolderOutcome::Moved, "a c:a d:c").await;

@@ -140,7 +140,7 @@ properties! {
     #[text(value)]
     #[then(label_by_value)]
     pub struct SelectOption {
-        /// What is stored.
+        /// The stored value.
         #[schemars(with = "Text")]
         pub value: String,
         /// The label. Default: the value.

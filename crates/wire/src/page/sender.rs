@@ -76,7 +76,7 @@ properties! {
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub saved_prompts: Option<bool>,
-        /// What the server does about speech, as `{ maxSeconds, reads }`: the longest recording that it writes
+        /// The server's abilities with speech, as `{ maxSeconds, reads }`: the longest recording that it writes
         /// down, and whether it reads answers aloud. The server sets it by the section `voice` of the config.
         #[schemars(skip)]
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -52,7 +52,7 @@ properties! {
         #[schemars(with = "Text")]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub key: Option<String>,
-        /// What is shown and sent.
+        /// The text that is shown and sent.
         #[schemars(with = "Text")]
         pub label: String,
         /// A line below the label, which is not sent.

@@ -22,7 +22,7 @@ pub(crate) fn section_yaml(definition: &Value) -> String {
 /// Reads a definition and checks it.
 ///
 /// # Errors
-/// What is wrong with it, with the places in the text.
+/// The problems of the definition, with their places in the text.
 pub(crate) async fn read_definition(context: &Context, caller: &Caller, text: &str) -> Result<Value, Vec<Diagnostic>> {
     let definition = read_yaml(FILE, text)?;
     match save::check(context, caller, definition.clone()).await {

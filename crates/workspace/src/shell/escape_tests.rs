@@ -1,4 +1,4 @@
-//! What a script must not reach. Each attempt has a control that shows that it is a real one: in most cases the
+//! The places that a script must not reach. Each attempt has a control that shows that it is a real one: in most cases the
 //! same script in the Bash of this machine, where it succeeds.
 
 use super::process_tests::{children_of, scripts};

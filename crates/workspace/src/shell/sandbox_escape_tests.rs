@@ -1,5 +1,5 @@
-//! What a script must not reach with the programs of the machine. Each attempt has a control that shows that it is a
-//! real one: the same script in the Bash of this machine, outside of a sandbox.
+//! The places that a script must not reach with the programs of the machine. Each attempt has a control that shows that
+//! it is a real one: the same script in the Bash of this machine, outside of a sandbox.
 
 use super::ShellError;
 use super::escape_tests::control;

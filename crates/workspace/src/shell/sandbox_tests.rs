@@ -1,4 +1,4 @@
-//! What scripts do with the programs of the machine, and what ends with them.
+//! The work of scripts with the programs of the machine, and the processes that end with them.
 
 use super::{ScriptShell, Shell, ShellError, ShellOutput, ShellRequest, test_shell};
 use crate::section::{ShellLevel, ShellSettings};

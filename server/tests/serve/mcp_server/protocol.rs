@@ -41,7 +41,7 @@ async fn tools_are_described() {
             "message": {
               "type": "string",
               "minLength": 1,
-              "description": "What the agent is asked."
+              "description": "The question for the agent."
             },
             "conversationId": {
               "type": "string",

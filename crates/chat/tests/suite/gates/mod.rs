@@ -267,7 +267,7 @@ async fn only_visible_arguments_can_be_edited() {
 }
 
 /// The second approval request within a task looks like the first, and the server dies before the
-/// requesting run has ended. What the first approval let run must not run again.
+/// requesting run has ended. The call that the first approval let run must not run again.
 #[tokio::test]
 async fn crash_after_a_second_request_within_a_task_repeats_nothing() {
     let pays = |id| tool_call_reply(&[(id, "pay", "{}")]);

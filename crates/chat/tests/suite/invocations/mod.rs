@@ -278,7 +278,7 @@ fn with_tools(more: Value) -> Value {
     request
 }
 
-/// Only tools that run on the server are offered. What the model says before a call is not part of
+/// Only tools that run on the server are offered. The model's text before a call is not part of
 /// the answer, and each call is in the audit log.
 #[tokio::test]
 async fn invocation_with_tools_runs_them() {

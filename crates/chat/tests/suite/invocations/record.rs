@@ -1,4 +1,4 @@
-//! What remains of an invocation beside its answer: the calls that a crash interrupts, and hooks.
+//! The traces of an invocation beside its answer: the calls that a crash interrupts, and hooks.
 
 use super::{caller, invoke, nothing, open, open_with_hooks, scores, with_tools};
 use agent::RunSettings;

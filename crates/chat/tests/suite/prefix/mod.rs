@@ -342,7 +342,7 @@ async fn prefix_is_stable_after_a_loop() {
     check(Tools::Run, 6).await;
 }
 
-/// What the page contains stands where it was told, once for each change.
+/// The contents of the page stand where they were told, once for each change.
 #[tokio::test]
 async fn prefix_is_stable_when_the_page_changes() {
     let states = [json!({ "n": 1 }), json!({ "n": 2 }), json!({ "n": 3 })];
@@ -356,7 +356,7 @@ async fn prefix_is_stable_with_deferred_tools() {
     check(Tools::Deferred, 1).await;
 }
 
-/// What the provider's search has found is sent back as it came.
+/// The results of the provider's search are sent back as they came.
 #[tokio::test]
 async fn prefix_is_stable_with_the_search_of_the_provider() {
     check(Tools::AtProvider, 1).await;

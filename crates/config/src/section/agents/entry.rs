@@ -16,14 +16,14 @@ pub(crate) struct AgentEntry {
     pub(crate) id: Id,
     /// The name for users, on the home page and in the list of agents. Default: the id.
     pub(crate) title: Option<Text>,
-    /// What the agent is for, for users.
+    /// The purpose of the agent, for users.
     pub(crate) description: Option<Text>,
     /// The agent's picture: the address of an image (`/…` or `https://…`), or one or two characters.
     pub(crate) picture: Option<Text>,
     /// The agent's type, which decides the provider and the properties.
     #[serde(rename = "type")]
     pub(crate) agent_type: AgentType,
-    /// A ready-made agent, which needs only a model. What is set here takes precedence over the
+    /// A ready-made agent, which needs only a model. Keys that are set here take precedence over the
     /// preset.
     pub(crate) preset: Option<super::preset::PresetEntry>,
     /// The connection to the model's provider. It is needed unless the agent has `models`.

@@ -63,7 +63,7 @@ pub(crate) enum VariableEntry {
 pub(crate) struct UserVariableEntry {
     /// The name that users see.
     name: Text,
-    /// What users should enter.
+    /// The explanation of the value that users should enter.
     description: Option<Text>,
     /// Whether the tools can be called only with it. Default: `true`.
     required: Option<bool>,

@@ -1,7 +1,7 @@
 //! Converts a payload schema to the parameters of a tool in the remote agent protocol.
 //!
 //! The protocol supports a part of JSON Schema. Constraints such as a pattern are left out, because
-//! the endpoint still checks them. What the protocol cannot express at all is an error.
+//! the endpoint still checks them. A schema that the protocol cannot express at all is an error.
 
 use config_source::{MapEntry, Node, NodeKind, Report, Span};
 use serde_json::{Map, Value, json};

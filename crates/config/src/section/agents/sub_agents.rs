@@ -31,7 +31,7 @@ pub(crate) enum SubAgentEntry {
 pub(crate) struct SubAgentProperties {
     /// The id of the agent.
     agent_id: Id,
-    /// What the sub-agent is good at; the model chooses by it. Default: a general text.
+    /// The tasks that the sub-agent is good at; the model chooses by this text. Default: a general text.
     description: Option<Text>,
     /// The tool's name for the model. Default: the agent's id.
     name: Option<ToolName>,

@@ -33,11 +33,11 @@ pub(crate) struct EndpointEntry {
     /// Who may call it. Default: all signed-in users. A routine or an agent calls it on behalf of
     /// its user.
     auth: Option<RuleEntry>,
-    /// What the endpoint does, for models that may call it as a tool.
+    /// The purpose of the endpoint, for models that may call it as a tool.
     description: Option<Text>,
     /// The JSON Schema of the payload. A call whose payload does not match is rejected.
     payload_schema: Option<Map<String, Value>>,
-    /// What it does, step by step: requests, and controls such as `:return`.
+    /// The steps of the endpoint: requests, and controls such as `:return`.
     #[schemars(with = "Vec<step_entry::StepEntry>", extend("x-checked-apart" = true))]
     routine: Vec<Value>,
 }

@@ -43,7 +43,7 @@ pub(crate) struct GenerateTextProperties {
     /// The instructions for the model (the system prompt). An operator is allowed.
     #[serde(default, rename = "instructions")]
     _instructions: Value,
-    /// What it should do now; an operator is allowed.
+    /// The task for the model; an operator is allowed.
     #[serde(rename = "prompt")]
     _prompt: Value,
     /// The longest reply in tokens.

@@ -72,9 +72,9 @@ enum AuthModeEntry {
         /// Allows `jwksUrl` to lead to this machine and private networks.
         #[serde(default)]
         allow_private: bool,
-        /// What `iss` of a token must be.
+        /// The required value of `iss` of a token.
         issuer: Text,
-        /// What `aud` of a token must be, or hold: one, or a list of which one is enough.
+        /// The required value of `aud` of a token, or of an entry of it: one, or a list of which one is enough.
         audience: OneOrMany<Text>,
         /// The name of a cookie that may hold the token.
         cookie: Option<Text>,

@@ -109,7 +109,7 @@ pub(super) fn check_known_keys(operator: FoundOperator<'_>, report: &mut Report)
     }
 }
 
-/// What stands around a value.
+/// The place around a value.
 #[derive(Clone, Copy, Default)]
 struct Surroundings<'n> {
     /// The most underscores before the name of an operator, less one: 1 in a function, 2 in a

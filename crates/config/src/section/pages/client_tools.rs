@@ -27,7 +27,7 @@ const MAX_TOOLS: usize = 50;
 pub(crate) struct ClientToolEntry {
     /// The tool's name for the model.
     name: ToolName,
-    /// What it does; the model chooses tools by it.
+    /// The purpose of the tool; the model chooses tools by it.
     description: Text,
     /// The JSON Schema of the tool's input, an object.
     #[serde(rename = "inputSchema")]

@@ -102,7 +102,7 @@ pub(crate) fn read(
     Reader { target, node, context }.read(entry).ok()
 }
 
-/// What is wrong was reported.
+/// An error that was reported.
 struct Reported;
 
 impl Reader<'_, '_, '_, '_> {

@@ -30,7 +30,7 @@ fn incomplete_client_tools_are_rejected() {
         |
      17 |             - { name: go, actions: [{ type: Reset }] }
         |               ^
-        = help: `description`: What it does; the model chooses tools by it.
+        = help: `description`: The purpose of the tool; the model chooses tools by it.
 
     chatwright.yaml:17:15: error: `inputSchema` is missing here
         |

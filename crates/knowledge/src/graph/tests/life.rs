@@ -1,4 +1,4 @@
-//! What is extracted, how it is followed, and what is left of it when documents change.
+//! The extraction, its progress, and the rest that is left of it when documents change.
 
 use super::*;
 use crate::graph::sweep;

@@ -128,7 +128,7 @@ async fn invitation_ends_with_its_time_and_with_the_rights_of_its_creator() {
     .await;
 }
 
-/// What groups a user is in now, the server learns at the next sign-in only.
+/// The server learns at the next sign-in only which groups a user is in now.
 #[tokio::test]
 async fn groups_make_an_administrator_for_as_long_as_a_session_lasts() {
     on_each_database(async |store| {

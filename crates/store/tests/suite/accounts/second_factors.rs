@@ -1,4 +1,4 @@
-//! What a session with a password begins with: the password that was checked, codes of authenticator apps, and recovery
+//! The first steps of a session with a password: the password that was checked, codes of authenticator apps, and recovery
 //! codes.
 
 use super::entry;

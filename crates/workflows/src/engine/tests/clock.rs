@@ -25,7 +25,7 @@ async fn close(server: Server) {
     server.runs.store.close().await;
 }
 
-/// What waits is as if it had begun when the clock was three hours ahead.
+/// Waiting steps look as if they had begun when the clock was three hours ahead.
 const SET_BACK: &[&str] = &[
     "UPDATE workflow_steps SET next_at = next_at + 10800000, started_at = started_at + 10800000",
     "UPDATE workflow_tasks SET due_at = due_at + 10800000",

@@ -162,7 +162,7 @@ async fn child_goes_on_where_it_failed() {
     }
 }
 
-/// What alerts count: runs at the top that have failed, and those with a step whose outcome is unknown.
+/// The runs that alerts count: those at the top that have failed, and those with a step whose outcome is unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_and_undecided_runs_are_counted() {
     let folder = tempfile::tempdir().unwrap();

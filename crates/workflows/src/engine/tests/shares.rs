@@ -5,7 +5,7 @@ use crate::store::Used;
 use proptest::prelude::*;
 use workflow_definition::RunLimits;
 
-/// What happens next in one of the open runs.
+/// The next event in one of the open runs.
 #[derive(Clone, Debug)]
 enum Event {
     /// Steps start together: calls and children.

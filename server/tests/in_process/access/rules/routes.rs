@@ -192,6 +192,7 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
             get(format!("{of}/export")),
             delete(of),
             post("/ui/move-folder".to_owned(), json!({ "id": folder, "parent_id": null })),
+            post("/ui/move-folder".to_owned(), json!({ "id": folder, "parent_id": null, "new_name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": null })),
             get(format!("/api/conversations/{id}/export")),
@@ -236,6 +237,19 @@ async fn ids_of_other_users_answer_like_unknown_ids() {
     }
     let nowhere = put(format!("/api/folders/{mine}/parent"), json!({}));
     assert_eq!(call_route(&routes, &eve, nowhere).await.0, 422, "a body without the other folder");
+
+    // A folder moves into a new one only if both are possible.
+    let mut outermost = mine;
+    for (name, status, count) in [("Around", 200, 2), ("Outer", 200, 3), ("Too deep", 422, 3)] {
+        let body = json!({ "id": outermost, "parent_id": null, "new_name": name });
+        assert_eq!(call_route(&routes, &eve, post("/ui/move-folder".to_owned(), body)).await.0, status, "{name}");
+        let list = call_route(&routes, &eve, get("/api/folders".to_owned())).await.1;
+        let list: Value = serde_json::from_str(&list).unwrap();
+        let folders = list["items"].as_array().unwrap();
+        assert_eq!(folders.len(), count, "{name}");
+        let found = folders.iter().find(|folder| folder.get("parentId").is_none()).unwrap();
+        outermost = found["id"].as_str().unwrap().to_owned();
+    }
 
     // The rights of the owner.
     let own = |change: Value| patch("/api/conversations/c".to_owned(), change);

@@ -111,7 +111,7 @@ fn oauth(
         }
         (None, Some(variable)) => {
             let key = variable.resolve(place("privateKey"), &of("privateKey"), context)?;
-            check_pem(&key, place("privateKey"), context)?;
+            check_private_key(&key, place("privateKey"), context)?;
             ClientProof::PrivateKey(key)
         }
         (secret, _) => {
@@ -133,14 +133,22 @@ fn oauth(
     })
 }
 
-/// Checks that a text is a private key of PKCS #8.
-fn check_pem(key: &SecretString, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
-    if key.expose_secret().contains("-----BEGIN PRIVATE KEY-----") {
+/// Checks that a text is a private key of PKCS #8 with which the program can sign.
+fn check_private_key(key: &SecretString, at: Span, context: &mut Context<'_, '_>) -> Option<()> {
+    let (message, help) = if !key.expose_secret().contains("-----BEGIN PRIVATE KEY-----") {
+        (
+            "the environment variable has no private key in PEM (PKCS #8)",
+            "it begins with `-----BEGIN PRIVATE KEY-----`; `openssl pkcs8 -topk8 -nocrypt` converts others",
+        )
+    } else if context.vocabulary.is_signing_key.is_some_and(|is_signing_key| !is_signing_key(key)) {
+        (
+            "the private key in the environment variable is damaged or of a kind that is not supported",
+            "use an RSA key of 2048 to 4096 bits, or a key of the curve P-256 or P-384",
+        )
+    } else {
         return Some(());
-    }
-    let help =
-        "it begins with `-----BEGIN PRIVATE KEY-----`; `openssl pkcs8 -topk8 -nocrypt` converts others".to_owned();
-    context.report.error(at, "the environment variable has no private key in PEM (PKCS #8)", Some(help));
+    };
+    context.report.error(at, message, Some(help.to_owned()));
     None
 }
 

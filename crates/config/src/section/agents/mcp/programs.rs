@@ -1,4 +1,4 @@
-//! What a program of an MCP server may not be: code that is easily overlooked in a review.
+//! Programs that an MCP server may not be: code that is easily overlooked in a review.
 
 use crate::section::Context;
 use config_source::{Node, PathStep};
