@@ -16,7 +16,7 @@ const PAGE: u32 = 50;
 /// A question that was asked of a library. It does not say who has asked.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct QuestionItem {
+struct LibraryQuestion {
     /// Its id.
     id: String,
     /// The text, at most 500 characters.
@@ -36,8 +36,8 @@ struct QuestionItem {
 
 /// Questions, the newest first.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct QuestionItems {
-    items: Vec<QuestionItem>,
+pub(super) struct LibraryQuestions {
+    items: Vec<LibraryQuestion>,
     /// The cursor of the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct QuestionsQuery {
     cursor: Option<String>,
 }
 
-impl QuestionItem {
+impl LibraryQuestion {
     /// Describes a question for a viewer.
     fn new(row: QuestionRow, viewer: &Viewer) -> Self {
         let QuestionRow { id, owner, agent_id, text, found, asked, asked_at } = row;
@@ -68,7 +68,7 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     query: Result<Query<QuestionsQuery>, QueryRejection>,
-) -> Result<Json<QuestionItems>, HttpError> {
+) -> Result<Json<LibraryQuestions>, HttpError> {
     let QuestionsQuery { unanswered, cursor } = valid_query(query)?;
     let viewer = Viewer::from(&caller);
     // One more shows that there is more.
@@ -77,5 +77,8 @@ pub(super) async fn list(
     let has_more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let cursor = found.last().filter(|_| has_more).map(|last| last.id.clone());
-    Ok(Json(QuestionItems { items: found.into_iter().map(|row| QuestionItem::new(row, &viewer)).collect(), cursor }))
+    Ok(Json(LibraryQuestions {
+        items: found.into_iter().map(|row| LibraryQuestion::new(row, &viewer)).collect(),
+        cursor,
+    }))
 }
