@@ -271,6 +271,52 @@ test.describe("libraries of the only user", () => {
     await expect(list.getByRole("listitem")).toHaveCount(7);
   });
 
+  test("what was asked of a library is listed, also without results alone", async ({ page }) => {
+    await page.setViewportSize(WIDE);
+    await visit(page, "/documents");
+    await create(page, "Asked");
+    const tabs = page.getByRole("navigation", { name: "Asked" });
+    await tabs.getByRole("link", { name: "Questions" }).click();
+    await expect(page.getByText("Nothing was asked yet.")).toBeVisible();
+    await accessible(page);
+    await tabs.getByRole("link", { name: "Documents" }).click();
+    await upload(page, text("pumps.md", PUMPS));
+    await expect(row(page, "pumps.md").getByText("Ready")).toBeVisible({ timeout: 30_000 });
+    const field = page.getByRole("searchbox", { name: "Search in this library" });
+    await field.fill("When do the pumps run?");
+    await field.press("Enter");
+    await expect(page.getByRole("list", { name: "Results" }).locator("mark").first()).toBeVisible();
+    await field.fill("Zzyzx qwertz?");
+    await field.press("Enter");
+    await expect(page.getByText("Nothing was found.")).toBeVisible();
+    // By keyboard.
+    await tabs.getByRole("link", { name: "Questions" }).focus();
+    await page.keyboard.press("Enter");
+    const questions = page.getByRole("list", { name: "Questions" }).getByRole("listitem");
+    // A question is stored after the search.
+    await expect(async () => {
+      await page.reload();
+      await expect(questions).toHaveCount(2, { timeout: 3_000 });
+    }).toPass();
+    await expect(questions.nth(0)).toContainText("Zzyzx qwertz?");
+    await expect(questions.nth(0)).toContainText("Nothing was found.");
+    await expect(questions.nth(1)).toContainText("When do the pumps run?");
+    await expect(questions.nth(1)).toContainText(/passages? found/);
+    await expect(questions.nth(1)).toContainText("Search · you");
+    await accessible(page);
+    await picture(page, "questions");
+    await page.getByLabel("Only without results").check();
+    await expect(questions).toHaveCount(1);
+    await expect(questions).toContainText("Zzyzx qwertz?");
+    await page.setViewportSize(PHONE);
+    await fits(page);
+    await accessible(page);
+    await picture(page, "phone-questions");
+    // The only user is the administrator, who looks after the libraries of the config.
+    await visit(page, "/handbook?questions=all");
+    await expect(page.getByLabel("Only without results")).toBeVisible();
+  });
+
   test("files of a dropped folder are uploaded", async ({ page }) => {
     await visit(page, "/documents");
     await create(page, "Dropped");

@@ -1,4 +1,5 @@
-//! A library: its description, its documents, uploads and searches, or one of its documents.
+//! A library: its description, its documents, uploads and searches, one of its documents, its entities, or what was
+//! asked of it.
 
 use super::api::{self, Method, library_path};
 use super::confirm::{Confirm, Question};
@@ -8,6 +9,7 @@ use super::entities::EntitiesView;
 use super::form::LibraryForm;
 use super::labels::{library_facts, library_rights};
 use super::problem::problem_view;
+use super::questions::QuestionsView;
 use super::route::{ENTITIES, Shown};
 use super::search::{LibrarySearch, SearchState};
 use super::state::LibraryState;
@@ -23,6 +25,14 @@ use crate::ui::numbers::duration;
 use leptos::task::spawn_local;
 use std::sync::Arc;
 use wire::library::{Library, LibraryAccess};
+
+/// The parts of a library among which the user chooses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Documents,
+    Entities,
+    Questions,
+}
 
 /// A library.
 #[component]
@@ -53,7 +63,11 @@ pub(super) fn LibraryView(
     let is_there = Memo::new(move |_| state.library.with(Option::is_some));
     let document = Memo::new(move |_| shown.with(|shown| shown.document.clone().zip(Some(shown.passage))));
     let entity = Memo::new(move |_| shown.with(|shown| shown.entity.clone()));
-    let shows_entities = Memo::new(move |_| entity.with(Option::is_some));
+    let tab = Memo::new(move |_| match shown.with(|shown| (shown.entity.is_some(), shown.questions)) {
+        (true, _) => Tab::Entities,
+        (_, true) => Tab::Questions,
+        _ => Tab::Documents,
+    });
     let heading = block.clone();
     let content = move || {
         if !is_there.get() {
@@ -64,20 +78,28 @@ pub(super) fn LibraryView(
                 let library = state.id.get_value();
                 view! { <DocumentView block=block.clone() library id passage /> }.into_any()
             }
-            None if shows_entities.get() => view! {
-                {head(&block, state, is_editing)}
-                {tabs(state, true)}
-                <EntitiesView block=block.clone() library=state.id.get_value() entity />
+            None => {
+                let tab = tab.get();
+                let content = match tab {
+                    Tab::Entities => view! {
+                        <EntitiesView block=block.clone() library=state.id.get_value() entity />
+                    }
+                    .into_any(),
+                    Tab::Questions => view! { <QuestionsView library=state.id.get_value() /> }.into_any(),
+                    Tab::Documents => view! {
+                        {upload_area(&block, state, uploads)}
+                        <LibrarySearch block=block.clone() search />
+                        <DocumentRows block=block.clone() state />
+                    }
+                    .into_any(),
+                };
+                view! {
+                    {head(&block, state, is_editing)}
+                    {tabs(state, tab)}
+                    {content}
+                }
+                .into_any()
             }
-            .into_any(),
-            None => view! {
-                {head(&block, state, is_editing)}
-                {tabs(state, false)}
-                {upload_area(&block, state, uploads)}
-                <LibrarySearch block=block.clone() search />
-                <DocumentRows block=block.clone() state />
-            }
-            .into_any(),
         }
     };
     view! {
@@ -90,23 +112,31 @@ pub(super) fn LibraryView(
     .into_any()
 }
 
-/// The choice between the documents and the entities, if there are any.
-fn tabs(state: LibraryState, shows_entities: bool) -> AnyView {
+/// The choice between the documents, the entities and what was asked, if there is one.
+fn tabs(state: LibraryState, shown: Tab) -> AnyView {
     let address = expect_context::<Address>();
-    let has_graph =
-        Memo::new(move |_| state.library.with(|library| library.as_ref().is_some_and(|own| own.graph == Some(true))));
-    let tab = move |is_entities: bool, label: Text| {
+    let has = move |has: fn(&Library) -> bool| {
+        Memo::new(move |_| state.library.with(|library| library.as_ref().is_some_and(has)))
+    };
+    let (has_entities, has_questions) = (has(|own| own.graph == Some(true)), has(|own| own.questions));
+    let link = move |tab: Tab| {
         let id = state.id.get_value();
-        let to = if is_entities { Shown::entity(&id, ENTITIES) } else { Shown::library(&id) };
-        let current = (is_entities == shows_entities).then_some("page");
-        view! { <a class="cw-link" href=move || to.url(address) aria-current=current>{t(label)}</a> }
+        let (to, label) = match tab {
+            Tab::Documents => (Shown::library(&id), Text::LibraryDocuments),
+            Tab::Entities => (Shown::entity(&id, ENTITIES), Text::EntitiesTab),
+            Tab::Questions => (Shown::questions(&id), Text::QuestionsTab),
+        };
+        let current = (tab == shown).then_some("page");
+        view! { <a class="cw-link" href=move || to.url(address) aria-current=current>{t(label)}</a> }.into_any()
     };
     let tabs = move || {
-        has_graph.get().then(|| {
+        let (entities, questions) = (has_entities.get(), has_questions.get());
+        (entities || questions).then(|| {
             view! {
                 <nav class="cw-library-tabs" aria-label=move || state.library.with(|library| library.as_ref().map(|own| own.name.clone()))>
-                    {tab(false, Text::LibraryDocuments)}
-                    {tab(true, Text::EntitiesTab)}
+                    {link(Tab::Documents)}
+                    {entities.then(|| link(Tab::Entities))}
+                    {questions.then(|| link(Tab::Questions))}
                 </nav>
             }
             .into_any()

@@ -17,6 +17,7 @@ mod labels;
 mod lazy;
 mod library;
 mod problem;
+mod questions;
 mod route;
 mod search;
 mod state;

@@ -19,6 +19,8 @@ pub(super) struct Shown {
     pub(super) passage: Option<u64>,
     /// The entity of the library; [`ENTITIES`] for the list of them.
     pub(super) entity: Option<String>,
+    /// Whether the questions that were asked of the library are shown.
+    pub(super) questions: bool,
 }
 
 impl Shown {
@@ -31,6 +33,7 @@ impl Shown {
             document: parameter("document"),
             passage: parameter("passage").and_then(|number| number.parse().ok()),
             entity: parameter("entity"),
+            questions: parameter("questions").is_some(),
         }
     }
 
@@ -49,6 +52,11 @@ impl Shown {
         Self { entity: Some(id.to_owned()), ..Self::library(library) }
     }
 
+    /// Shows the questions that were asked of a library.
+    pub(super) fn questions(library: &str) -> Self {
+        Self { questions: true, ..Self::library(library) }
+    }
+
     /// Returns the URL. Tracked.
     pub(super) fn url(&self, address: Address) -> String {
         let mut pairs = Vec::new();
@@ -56,7 +64,7 @@ impl Shown {
         if let Value::Object(others) = address.parameters() {
             for (key, value) in others {
                 if let (false, Some(value)) =
-                    (["library", "document", "passage", "entity"].contains(&key.as_str()), value.as_str())
+                    (["library", "document", "passage", "entity", "questions"].contains(&key.as_str()), value.as_str())
                 {
                     pairs.push([&encode_component(&key), "=", &encode_component(value)].concat());
                 }
@@ -73,6 +81,9 @@ impl Shown {
         }
         if let Some(entity) = &self.entity {
             pairs.push(["entity=", &encode_component(entity)].concat());
+        }
+        if self.questions {
+            pairs.push("questions=all".to_owned());
         }
         let separator = if pairs.is_empty() { "" } else { "?" };
         [&address.path(), separator, &pairs.join("&")].concat()

@@ -1,5 +1,5 @@
 //! Finds what was left behind: documents that no job reads, files that became no document, and libraries
-//! without the vectors of the model in use.
+//! without the vectors of the model in use. Deletes old questions.
 
 use super::pictures::READ_PAGES;
 use super::{INGEST, embed, enqueue};
@@ -17,13 +17,14 @@ const UPLOAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of libraries for which jobs are enqueued at once.
 const LIBRARIES: u32 = 500;
 
-/// Enqueues the jobs of forgotten documents again, and deletes unfinished uploads.
+/// Enqueues the jobs of forgotten documents again, and deletes unfinished uploads and old questions.
 ///
 /// # Errors
 /// The database failed.
 pub(crate) async fn sweep(knowledge: &Knowledge) -> anyhow::Result<()> {
     let (store, now) = (knowledge.store(), now_millis());
     store::purge_uploads(store, now - UPLOAD.as_millis() as i64).await?;
+    knowledge.forget_questions().await?;
     let kinds = [INGEST.name(), READ_PAGES.name()];
     let forgotten = store::open_without_job(store, kinds, now - FORGOTTEN.as_millis() as i64).await?;
     for id in forgotten {

@@ -52,6 +52,8 @@ pub(super) struct LibraryItem {
     /// Whether entities and relations are extracted from its documents; absent if the config does not offer it.
     #[serde(skip_serializing_if = "Option::is_none")]
     graph: Option<bool>,
+    /// Whether the caller can list the questions that were asked of it.
+    questions: bool,
     /// When something was last added, changed or deleted; Unix time in milliseconds.
     updated_at: i64,
 }
@@ -113,6 +115,7 @@ fn item(
     let counts = counts.get(&library.id).copied().unwrap_or_default();
     let LibraryCounts { queued, processing, ready, failed, chunks, bytes } = counts;
     LibraryItem {
+        questions: knowledge.keeps_questions() && knowledge.may_see_questions(viewer, &library),
         access,
         declared: library.owner.is_empty(),
         embedding: embedding(&library, chunks, models),

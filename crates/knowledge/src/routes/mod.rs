@@ -4,6 +4,7 @@ mod changes;
 mod documents;
 mod graph;
 mod libraries;
+mod questions;
 mod search;
 mod upload;
 
@@ -38,6 +39,7 @@ pub(crate) fn routes(knowledge: Knowledge) -> ApiRouter {
         .delete("/api/libraries/{id}", libraries::delete, "Delete a library with all documents")
         .get("/api/libraries/{id}/documents", documents::list, "List the documents of a library")
         .post("/api/libraries/{id}/search", search::search_one, "Search a library")
+        .get("/api/libraries/{id}/questions", questions::list, "List the questions that were asked of a library")
         .get("/api/libraries/{id}/graph", graph::status, "Get the progress of the extraction of entities")
         .get("/api/libraries/{id}/graph/entities", graph::entities, "List the entities of a library")
         .get("/api/libraries/{id}/graph/explore", graph::explore, "Follow relations from an entity")

@@ -170,7 +170,7 @@ pub(super) async fn search_one(
     let request = SearchRequest { libraries: vec![id], query, limit, mode, filter };
     let marker = Marker::new(&request.query);
     let meter = knowledge.search_meter(&caller);
-    let outcome = knowledge.search(&Viewer::from(&caller), request, &meter).await?;
+    let outcome = knowledge.ask(&Viewer::from(&caller), None, request, &meter).await?;
     Ok(Json(Results::new(outcome, &marker)))
 }
 
@@ -184,6 +184,6 @@ pub(super) async fn search_several(
     let request = SearchRequest { libraries, query, limit, mode, filter };
     let marker = Marker::new(&request.query);
     let meter = knowledge.search_meter(&caller);
-    let outcome = knowledge.search(&Viewer::from(&caller), request, &meter).await?;
+    let outcome = knowledge.ask(&Viewer::from(&caller), None, request, &meter).await?;
     Ok(Json(Results::new(outcome, &marker)))
 }

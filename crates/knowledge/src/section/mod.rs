@@ -182,6 +182,10 @@ pub(crate) struct KnowledgeSettings {
     /// A model that reads pages that are pictures, of scanned PDF and of files that are images, in all libraries.
     /// Its requests are paid for. Default: such pages have no text.
     pub(crate) page_reader: Option<PageReader>,
+    /// For how many days questions that were asked of libraries are kept, for those who may change the documents.
+    /// `0` keeps none.
+    #[schemars(range(min = 0, max = 3_650))]
+    pub(crate) question_days: u32,
 }
 
 /// A source of vectors: either a service or a folder.
@@ -229,6 +233,7 @@ impl Default for KnowledgeSettings {
             semantic_weight: None,
             user_graph: None,
             page_reader: None,
+            question_days: 30,
         }
     }
 }

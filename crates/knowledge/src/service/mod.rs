@@ -10,6 +10,7 @@ mod graph;
 mod loaded;
 mod marks;
 mod projects;
+mod questions;
 mod quotes;
 mod rank;
 mod search;
@@ -61,6 +62,7 @@ struct Inner {
     searches: Semaphore,
     uploads: Semaphore,
     followers: Semaphore,
+    question_writes: Semaphore,
     /// Why folders of libraries cannot be followed, by the ids of the libraries.
     folder_problems: Mutex<HashMap<String, String>>,
     /// Finds the libraries that conversations have of their own.
@@ -101,6 +103,7 @@ impl Knowledge {
             searches: Semaphore::new(PARALLEL_SEARCHES),
             uploads: Semaphore::new(PARALLEL_UPLOADS),
             followers: Semaphore::new(follow::MAX_FOLLOWERS),
+            question_writes: Semaphore::new(questions::PARALLEL_WRITES),
             folder_problems: Mutex::default(),
             libraries: OnceLock::new(),
         }))

@@ -6,6 +6,7 @@ mod documents;
 pub(crate) mod graph;
 mod libraries;
 mod project_libraries;
+mod questions;
 mod read_pages;
 mod reading;
 mod vectors;
@@ -25,6 +26,7 @@ pub(crate) use libraries::{
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
 pub(crate) use project_libraries::{delete_project_library, forget_member, insert_project_library};
+pub(crate) use questions::{NewQuestion, QuestionRow, add_question, purge_questions, questions};
 pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
     Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,
@@ -87,6 +89,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../../migrations/sqlite/0009_projects.sql"),
             postgres: include_str!("../../migrations/postgres/0009_projects.sql"),
         },
+        Migration {
+            name: "questions",
+            sqlite: include_str!("../../migrations/sqlite/0010_questions.sql"),
+            postgres: include_str!("../../migrations/postgres/0010_questions.sql"),
+        },
     ],
     tables: &[
         Table { name: "knowledge_libraries", key: "id", owner: Some("owner") },
@@ -102,6 +109,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_mentions", key: "version_id, chunk, entity_id, name_key", owner: None },
         Table { name: "knowledge_relations", key: "version_id, chunk, from_id, kind, to_id", owner: None },
         Table { name: "knowledge_extractions", key: "document_id", owner: None },
+        Table { name: "knowledge_questions", key: "id", owner: Some("owner") },
         Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
     ],
     user_deletion: &[project_libraries::REASSIGN_OF_ALL],

@@ -74,7 +74,8 @@ impl SearchTool {
         let filter = Filter { file_name: arguments.file_name, metadata: arguments.metadata };
         let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
         let request = SearchRequest { libraries, query: arguments.query, limit, mode: arguments.mode, filter };
-        let mut found = self.knowledge.search(&viewer, request, &context.models).await.map_err(told)?.found;
+        let outcome = self.knowledge.ask(&viewer, Some(&*context.scope), request, &context.models).await;
+        let mut found = outcome.map_err(told)?.found;
         let mut room = MAX_TEXT;
         found.retain(|one| {
             let fits = one.chunk.text.len() <= room;

@@ -3,6 +3,7 @@
 
 mod documents;
 mod entities;
+mod questions;
 mod search;
 
 pub use documents::{
@@ -12,6 +13,7 @@ pub use documents::{
 pub use entities::{
     EntityDetails, EntityList, EntityPassage, ExtractionStatus, LibraryEntity, LibraryRelation, RelationEnd,
 };
+pub use questions::{LibraryQuestion, QuestionList};
 pub use search::{LibraryResult, LibraryResults};
 
 use serde::Deserialize;
@@ -45,6 +47,9 @@ pub struct Library {
     /// Whether entities are extracted from its documents; absent if the server does not offer it.
     #[serde(default)]
     pub graph: Option<bool>,
+    /// Whether the user can see what was asked of it.
+    #[serde(default)]
+    pub questions: bool,
 }
 
 /// The access of a user to a library; each level includes those before.

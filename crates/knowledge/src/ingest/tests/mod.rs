@@ -1,3 +1,4 @@
+mod asked;
 mod attachments;
 mod kill;
 mod life;

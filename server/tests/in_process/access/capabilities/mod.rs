@@ -9,6 +9,7 @@ mod notifications;
 mod own_agents;
 mod projects;
 mod prompts;
+mod questions;
 mod skills;
 mod workflow_lists;
 mod workflow_rights;
