@@ -56,7 +56,7 @@ async function check() {
   }
 }
 
-if (matchMedia("(display-mode: standalone)").matches) import("./lazy/installed.js");
+if (matchMedia("(display-mode: standalone)").matches || navigator.serviceWorker?.controller) import("./lazy/installed.js");
 check();
 setInterval(check, developing ? 1500 : 60000);
 document.addEventListener("visibilitychange", check);

@@ -1,6 +1,7 @@
 //! The account page.
 
 use crate::forms::Field;
+use crate::keep_view::{SCRIPT, keep_view};
 use crate::openid_connect::{Confirmation, identities_view};
 use crate::two_step::two_step_view;
 use crate::usage::usage_view;
@@ -111,13 +112,19 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
             {success_message(changed)}
             {usage_view(&usage)}
             {sessions}
+            {has_account.then(keep_view)}
             {identities}
             {keys_view(keys, new_key, wrong_key, is_admin)}
             {has_password.then(|| password_view(&caller, wrong_password))}
             {two_step}
         </div>
     };
-    web::html::page(status, "Account", content)
+    // Elsewhere nothing tells the browser that the user has signed out.
+    if has_account {
+        web::html::page_with_script(status, "Account", SCRIPT, content)
+    } else {
+        web::html::page(status, "Account", content)
+    }
 }
 
 fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<> {

@@ -5,6 +5,7 @@ mod account_page;
 mod api;
 mod first_password;
 mod forms;
+mod keep_view;
 mod new_account;
 mod openid_connect;
 mod second_step;

@@ -1,12 +1,24 @@
 // The service worker of installed pages (installed.js). While the server cannot be reached, it answers the opening of a page with the
-// document below. It keeps nothing: no answer of the server and no page.
+// document below, or with the page of a conversation that the user let this browser keep (keep.js). It keeps nothing by itself: no answer of
+// the server and no page.
 
 /** The texts of the page's locale (installed.js); none in English. */
 const texts = new URL(self.location.href).searchParams;
 const escaped = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 const say = (name, english) => escaped(texts.get(name) || english);
 
-const DOCUMENT = `<!DOCTYPE html>
+/** The cache of what this browser keeps, and its index, as in keep.js. */
+const KEPT = "cw-kept";
+const INDEX = "/assets/lazy/kept.json";
+
+/** The list of the conversations that are kept, the one that was read last first; empty if none is. */
+const list = (pages) => {
+  const items = pages.map(({ url, title }) => `<li><a href="${escaped(url)}" dir="auto">${escaped(title)}</a></li>`).reverse();
+  if (!items.length) return "";
+  return `${texts.has("text") ? "" : "<h2>Kept on this device</h2>"}<ul>${items.join("")}</ul>`;
+};
+
+const documentWith = (pages) => `<!DOCTYPE html>
 <html lang="${say("lang", "en")}" dir="${say("dir", "ltr")}">
   <head>
     <meta charset="utf-8">
@@ -18,7 +30,10 @@ const DOCUMENT = `<!DOCTYPE html>
       body { display: grid; place-content: center; min-block-size: 100dvh; margin: 0; padding: 24px; box-sizing: border-box; text-align: center; font: 16px/1.5 system-ui, sans-serif; }
       h1 { margin: 0 0 8px; font-size: 20px; }
       p { margin: 0 0 16px; }
-      a { display: inline-block; padding: 8px 20px; border-radius: 8px; background: light-dark(#0d6b61, #5cc9b7); color: light-dark(#fff, #06241f); text-decoration: none; }
+      h2 { margin: 32px 0 8px; font-size: 16px; }
+      ul { margin: 0 auto; padding: 0; max-inline-size: 480px; list-style: none; overflow-wrap: anywhere; }
+      li { margin-block: 8px; }
+      main > a { display: inline-block; padding: 8px 20px; border-radius: 8px; background: light-dark(#0d6b61, #5cc9b7); color: light-dark(#fff, #06241f); text-decoration: none; }
     </style>
   </head>
   <body>
@@ -26,6 +41,7 @@ const DOCUMENT = `<!DOCTYPE html>
       <h1>${say("text", "The server cannot be reached")}</h1>
       ${texts.has("text") ? "" : "<p>Your drafts are kept in this browser.</p>"}
       <a href="">${say("again", "Try again")}</a>
+      ${list(pages)}
     </main>
   </body>
 </html>`;
@@ -36,12 +52,54 @@ const HEADERS = {
   "content-security-policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
+/** Returns what is kept at this address; undefined if nothing is. `match` does not create the cache, which would switch the keeping on. */
+const find = (url) => caches.match(url, { cacheName: KEPT });
+
+const isSamePage = (url, conversation) => new URL(url, self.location.origin).searchParams.get("conversation") === conversation;
+
+/** The answer to the opening of a page while the server cannot be reached. */
+const withoutServer = async (url) => {
+  const index = await (await find(INDEX))?.json();
+  const conversation = url.searchParams.get("conversation");
+  const page = conversation === null ? undefined : await find(`${url.pathname}?conversation=${encodeURIComponent(conversation)}`);
+  return page ?? new Response(documentWith(index?.pages ?? []), { status: 503, headers: HEADERS });
+};
+
+/** Removes a conversation that was deleted here. */
+const forget = (conversation) =>
+  navigator.locks.request(KEPT, async () => {
+    const index = await (await find(INDEX))?.json();
+    if (!index) return;
+    const cache = await caches.open(KEPT);
+    const gone = index.pages.filter((page) => isSamePage(page.url, conversation));
+    for (const page of gone) await cache.delete(page.url);
+    index.pages = index.pages.filter((page) => !gone.includes(page));
+    await cache.put(INDEX, Response.json(index));
+  });
+
+/** Returns whether the opening of this page means that nobody is signed in, or will not be for long. */
+const endsSession = ({ method, mode }, { pathname }) =>
+  mode === "navigate" && (pathname === "/auth/sign-in" || (method === "POST" && pathname === "/auth/sign-out"));
+
+/** The files of a kept page; the index is none of them. */
+const isFile = ({ destination }, { pathname }) =>
+  (destination === "style" && pathname.startsWith("/pkg/")) || pathname === "/assets/theme.js" || pathname === "/assets/favicon.svg";
+
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  // Not frames, scripts, files and requests of the app, which know themselves what to do without an answer.
-  if (request.mode !== "navigate" || request.destination !== "document" || request.method !== "GET") return;
-  event.respondWith(fetch(request).catch(() => new Response(DOCUMENT, { status: 503, headers: HEADERS })));
+  const url = new URL(request.url);
+  if (url.origin !== self.location.origin) return;
+  if (endsSession(request, url)) event.waitUntil(caches.delete(KEPT));
+  const deleted = request.method === "DELETE" && /^\/api\/conversations\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (deleted) event.waitUntil(forget(decodeURIComponent(deleted)));
+  if (request.method !== "GET") return;
+  // Not frames, scripts and requests of the app, which know themselves what to do without an answer.
+  if (request.mode === "navigate" && request.destination === "document") {
+    event.respondWith(fetch(request).catch(() => withoutServer(url)));
+  } else if (isFile(request, url)) {
+    event.respondWith(fetch(request).catch(async () => (await find(url.href)) ?? Response.error()));
+  }
 });

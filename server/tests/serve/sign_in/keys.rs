@@ -123,6 +123,7 @@ async fn account_page_creates_keys_without_scripts() {
     };
     let shown = page().await;
     assert!(shown.contains("API keys") && !shown.contains("Password") && !shown.contains("Sign out"));
+    assert!(!shown.contains("Keep what I read"), "nothing would remove it when the user signs out at the site");
     assert_eq!(status(server.request(Method::GET, "/auth/account")).await, 401);
     let form = server.request(Method::POST, "/auth/keys").body("name=nightly&days=30&endpoints=on");
     let form = with_token(form, &ada).header(CONTENT_TYPE, "application/x-www-form-urlencoded");

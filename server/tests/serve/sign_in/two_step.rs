@@ -143,6 +143,7 @@ async fn second_step_needs_a_code_that_was_not_used() {
     assert!(is_signed_in(&ada).await && !is_signed_in(&other).await, "other sessions end");
     let (_, account) = get(&server, &ada, "/auth/account").await;
     assert!(account.contains("10 recovery codes are left") && !account.contains(&codes[0]));
+    assert!(account.contains("Keep what I read on this device") && account.contains("/assets/lazy/keep-switch.js"));
 
     // The password alone signs nobody in.
     let (status, page, cookie) = enter_password(&server, "ada").await;
