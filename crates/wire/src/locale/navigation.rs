@@ -34,4 +34,8 @@ texts! { super::OF_ARTIFACTS;
     KeyAnywhere = "Anywhere",
     PaletteHandOver = "Hand this conversation over to {1}",
     HandedOver = "Handed over from {1} to {2}",
+    TalkToAnother = "Talk to another agent",
+    MoveUp = "Move up",
+    MoveDown = "Move down",
+    FolderPosition = "{1}: position {2} of {3}",
 }
