@@ -278,4 +278,7 @@ test("folders are put into an order of one's own, by dragging, with the keyboard
   await page.getByRole("button", { name: "Move to a folder: Sales" }).click();
   await expect(dialog.getByRole("button", { name: /^Clients/ })).toBeVisible();
   await expect(dialog.getByRole("button", { name: "Move up" })).toHaveCount(0);
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Order of the folders").selectOption("My order");
+  await expect(tree.locator(".cw-tree-inside .cw-move-name")).toHaveText(["May", "Sales"]);
 });

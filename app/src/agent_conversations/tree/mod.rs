@@ -27,6 +27,7 @@ use drag::Zone;
 use leptos::ev::{self, DragEvent, Event};
 use leptos::web_sys::Storage;
 use order::{Order, sorted_ids, total};
+use placing::position;
 use wire::api::{ConversationList, ConversationSummary};
 use wire::organize::{Folder, ListFilter};
 
@@ -269,6 +270,19 @@ impl FolderTree {
             Some(at) => drop(open.remove(at)),
             None => open.push(id.to_owned()),
         });
+    }
+
+    /// Moves the folder of a row by one position; false if the folders are in another order than the user's own. The row
+    /// keeps the focus.
+    fn shift(self, id: &str, is_down: bool) -> bool {
+        if self.order.get_untracked() != Order::Own {
+            return false;
+        }
+        self.list.shift_folder(id, is_down);
+        self.page.announce(self.list.folders.with_untracked(|folders| position(folders, id)));
+        let id = id.to_owned();
+        request_animation_frame(move || focus_folder(&id, None));
+        true
     }
 }
 

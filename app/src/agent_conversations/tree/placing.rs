@@ -1,6 +1,5 @@
 //! The user's own order of the folders: a folder is put between two others, or moved up and down.
 
-use super::FolderTree;
 use super::keys::focus_folder;
 use super::order::{Order, placed, shifted, siblings};
 use crate::agent_conversations::list::ConversationListState;
@@ -17,24 +16,9 @@ use wire::organize::{Folder, FolderList};
 /// Whether an order is being sent. Orders are sent one after the other, so that the newest one is kept.
 static IS_SENDING: AtomicBool = AtomicBool::new(false);
 
-impl FolderTree {
-    /// Moves the folder of a row by one position; false if the folders are in another order than the user's own. The row
-    /// keeps the focus.
-    pub(super) fn shift(self, id: &str, is_down: bool) -> bool {
-        if self.order.get_untracked() != Order::Own {
-            return false;
-        }
-        self.list.shift_folder(id, is_down);
-        self.page.announce(self.list.folders.with_untracked(|folders| position(folders, id)));
-        let id = id.to_owned();
-        request_animation_frame(move || focus_folder(&id, None));
-        true
-    }
-}
-
 impl ConversationListState {
     /// Moves a folder by one position among those that are in the same one.
-    fn shift_folder(self, id: &str, is_down: bool) {
+    pub(super) fn shift_folder(self, id: &str, is_down: bool) {
         if let Some(ids) = self.folders.with_untracked(|folders| shifted(folders, id, is_down)) {
             self.order_folders(&ids);
         }
@@ -130,7 +114,7 @@ fn find<'f>(folders: &'f [Folder], id: &str) -> Option<&'f Folder> {
 }
 
 /// Returns the sentence with the position of a folder among those that are in the same one.
-fn position(folders: &[Folder], id: &str) -> String {
+pub(super) fn position(folders: &[Folder], id: &str) -> String {
     let Some((at, all)) = siblings(folders, id) else { return String::new() };
     let name = find(folders, id).map(|folder| folder.name.as_str()).unwrap_or_default();
     fill(Text::FolderPosition, &[name, &(at + 1).to_string(), &all.len().to_string()])
