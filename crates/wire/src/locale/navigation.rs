@@ -37,5 +37,6 @@ texts! { super::OF_ARTIFACTS;
     TalkToAnother = "Talk to another agent",
     MoveUp = "Move up",
     MoveDown = "Move down",
+    KeyMoveFolder = "Move a folder up or down, in an order of your own",
     FolderPosition = "{1}: position {2} of {3}",
 }
