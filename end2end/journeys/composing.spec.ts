@@ -42,13 +42,13 @@ const test = base.extend<{ told: Told }>({
   },
 });
 
-test("@ offers the sub-agents and the agent is told which one is meant", async ({ page, told }) => {
+test("@ offers the sub-agents before other agents, and the agent is told which one is meant", async ({ page, told }) => {
   await open(page, "/lead");
   const chat = new Chat(page);
   await expect(page.getByText("Answers come from the handbook.")).toBeVisible();
   await chat.composer.pressSequentially("Please @");
   const agents = page.getByRole("listbox", { name: "Agents" });
-  await expect(agents.getByRole("option")).toHaveText([/@clerk\s*Looks things up/, /@writer\s*Writes/]);
+  await expect(agents.getByRole("option")).toHaveText([/@clerk\s*Looks things up/, /@writer\s*Writes/, /@Counter/]);
   await chat.composer.pressSequentially("wr");
   await expect(agents.getByRole("option", { selected: true })).toContainText("@writer");
   await chat.composer.press("Enter");

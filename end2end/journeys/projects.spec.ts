@@ -208,3 +208,77 @@ test("folders are put into folders, by dragging and with the keyboard, and downl
   await expect(order).toHaveValue("use");
   await expect(tree.getByText("No folder")).toHaveCount(0);
 });
+
+test("folders are put into an order of one's own, by dragging, with the keyboard and in the dialog", async ({ page, server }) => {
+  await first(page, server, "ada");
+  const ids: string[] = [];
+  for (const name of ["Clients", "May", "Sales"]) {
+    const made = await page.request.post("/api/projects", { data: { name } });
+    expect(made.status()).toBe(201);
+    ids.push(((await made.json()) as { folderId: string }).folderId);
+  }
+  await open(page);
+  const tree = page.locator(".cw-folder-tree");
+  const folder = (name: string) => tree.getByRole("button", { name: new RegExp(`^${name}`) });
+  const names = tree.locator(":scope > li > .cw-tree-row .cw-move-name");
+  const stored = async () => {
+    const { items } = (await (await page.request.get("/api/folders")).json()) as { items: { name: string; parentId?: string }[] };
+    return items.filter((item) => item.parentId === undefined).map((item) => item.name);
+  };
+  const order = async (...expected: string[]) => {
+    await expect(names).toHaveText(expected);
+    await expect.poll(stored).toEqual(expected);
+  };
+  await expect(names).toHaveText(["Clients", "May", "Sales"]);
+
+  await folder("Clients").focus();
+  await page.keyboard.press("Alt+ArrowDown");
+  await order("May", "Clients", "Sales");
+  await expect(folder("Clients")).toBeFocused();
+  await expect(page.getByText("Clients: position 2 of 3")).toBeAttached();
+  // The last one stays where it is.
+  for (let press = 0; press < 2; press += 1) await page.keyboard.press("Alt+ArrowDown");
+  await order("May", "Sales", "Clients");
+  await expect(folder("Clients")).toBeFocused();
+
+  await page.getByRole("button", { name: "Move to a folder: Clients" }).click();
+  const dialog = page.getByRole("dialog", { name: "Move to a folder" });
+  await dialog.getByRole("button", { name: "Move up" }).click();
+  await expect(dialog.getByRole("status")).toHaveText("Clients: position 2 of 3");
+  await page.keyboard.press("Escape");
+  await order("May", "Clients", "Sales");
+
+  // The line says where the folder will be: above the first row here.
+  await folder("Sales").hover();
+  await page.mouse.down();
+  await page.mouse.move(100, 400, { steps: 5 });
+  const row = tree.locator(`[data-folder="${ids[1]}"]`);
+  await row.hover({ position: { x: 60, y: 3 } });
+  await expect(row).toHaveAttribute("data-line", "before");
+  await page.mouse.up();
+  await order("Sales", "May", "Clients");
+  await expect(row).not.toHaveAttribute("data-line");
+
+  // Below a folder in another one, it is moved there as well.
+  await folder("May").dragTo(folder("Clients"));
+  await expect(folder("Clients")).toBeFocused();
+  await page.keyboard.press("ArrowRight");
+  await expect(folder("May")).toBeVisible();
+  const height = (await row.boundingBox())!.height;
+  await folder("Sales").dragTo(row, { targetPosition: { x: 60, y: height - 3 } });
+  await expect(tree.locator(".cw-tree-inside .cw-move-name")).toHaveText(["May", "Sales"]);
+  await page.reload();
+  await expect(tree.locator(".cw-tree-inside .cw-move-name")).toHaveText(["May", "Sales"]);
+
+  // In another order, rows have no place of their own.
+  await page.getByLabel("Order of the folders").selectOption("By name");
+  await folder("Sales").focus();
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect(tree.locator(".cw-tree-inside .cw-move-name")).toHaveText(["May", "Sales"]);
+  await page.getByRole("button", { name: "Move to a folder: Sales" }).click();
+  await expect(dialog.getByRole("button", { name: /^Clients/ })).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Move up" })).toHaveCount(0);
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Order of the folders").selectOption("My order");
+  await expect(tree.locator(".cw-tree-inside .cw-move-name")).toHaveText(["May", "Sales"]);
+});

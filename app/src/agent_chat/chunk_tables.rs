@@ -145,8 +145,8 @@ pub(crate) struct ExtraFunctions {
     pub(in crate::agent_chat) open_form: fn(Session, &OpenForm) -> AnyView,
     /// The items of a message's menu, given the popover that contains them.
     pub(in crate::agent_chat) menu: fn(Session, NodeRef<html::Div>) -> AnyView,
-    /// Loads the prompts of the user for the list of commands. Shows nothing.
-    pub(in crate::agent_chat) prompts: fn(Session) -> AnyView,
+    /// Loads prompts and other agents for the list of commands. Shows nothing.
+    pub(in crate::agent_chat) options: fn(Session) -> AnyView,
     pub(in crate::agent_chat) queue: fn() -> AnyView,
     pub(in crate::agent_chat) sources: fn(MessageState) -> AnyView,
     /// The line about the context of an answer: a summary of earlier messages, what the provider

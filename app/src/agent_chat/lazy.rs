@@ -6,7 +6,7 @@ use super::chunk_tables::{
     FRAMES, FrameFunctions, MODELS, ModelFunctions, PLAN, PRESENTED, PlanFunctions, PresentedFunctions, SESSION,
     SessionFunctions, TOOLS, ToolFunctions,
 };
-use super::composer::{attachments, context_meter, edit_form, header, open_form, prompts, queue, undo};
+use super::composer::{attachments, context_meter, edit_form, header, open_form, options, queue, undo};
 use super::log::view::Log;
 use super::message::state::MessageState;
 use super::message::{context_note, feedback, menu, notice, presented, sources, versions};
@@ -55,7 +55,7 @@ fn extras() -> Result<ExtraFunctions, ChunkError> {
         header: header::header,
         menu: menu::items,
         open_form: open_form::open_form,
-        prompts: prompts::offer,
+        options: options::load,
         queue: || view! { <queue::Queue /> }.into_any(),
         sources: sources::sources_view,
         undo: || view! { <undo::Undo /> }.into_any(),

@@ -5,6 +5,7 @@ use super::chunk_table::{ListEvents, ORGANIZING};
 use super::list::{ConversationListState, use_conversations};
 use super::move_dialog::open_move_dialog;
 use super::share_dialog::open_share_dialog;
+use crate::palette::PaletteState;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::emblem::emblem;
@@ -77,6 +78,32 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
             Some(format!("/api/conversations/{id}/export?format={format}"))
         }
     };
+    // The palette acts on the open conversation.
+    let palette = use_context::<PaletteState>();
+    let is_shown = move || {
+        list.chat.conversation.with(|shown| {
+            list.subject.with(|subject| subject.as_ref().is_some_and(|subject| shown.as_ref() == Some(&subject.id)))
+        })
+    };
+    let other_agent = move || {
+        let palette = palette.filter(|_| is_shown())?;
+        let open = move |_| {
+            if let Some(menu) = menu.get_untracked() {
+                // Fails only if the menu is closed.
+                let _ = menu.hide_popover();
+            }
+            palette.open();
+        };
+        Some(
+            view! {
+                <button type="button" role="menuitem" on:click=open>
+                    <Icon of=Shape::CONVERSATIONS />
+                    {t(Text::TalkToAnother)}
+                </button>
+            }
+            .into_any(),
+        )
+    };
     let ListEvents(events, own) = expect_context();
     let of_page = own.map(|own| {
         let entry = move |entry: MenuItem| {
@@ -133,6 +160,7 @@ pub(super) fn menu_items(menu: NodeRef<html::Div>) -> AnyView {
                 <Icon of=Shape::LINK />
                 {t(Text::ShareMenu)}
             </button>
+            {other_agent}
             <a role="menuitem" download="" href=export("markdown") on:click=item(|_, _| ())>
                 <Icon of=Shape::DOWNLOAD />
                 {t(Text::ExportMarkdown)}

@@ -2,7 +2,7 @@
 
 use super::list::{ConversationListState, use_conversations};
 use super::scope::folder_marks;
-use super::tree::in_tree_order;
+use super::tree::{in_tree_order, order_buttons};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::icons::{Icon, Shape};
@@ -26,6 +26,7 @@ pub fn MoveDialog() -> AnyView {
         let moved = list.folder_to_move.get();
         list.folders.with(|folders| in_tree_order(folders, moved.as_deref()))
     };
+    let order = move || list.folder_to_move.get().and_then(|id| order_buttons(list, id));
     let key = |(level, folder): &(usize, Folder)| format!("{level} {}", folder_key(folder));
     let folder = move |(level, folder): (usize, Folder)| folder_button(list, Some(folder), level);
     let create = move |_| {
@@ -41,6 +42,7 @@ pub fn MoveDialog() -> AnyView {
         <dialog id=DIALOG_ID class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
                 <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
+                {order}
                 <div class="cw-move-targets">{folder_button(list, None, 0)} <For each=folders key=key children=folder /></div>
                 <div class="cw-move-new">
                     <input

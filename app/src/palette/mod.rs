@@ -8,6 +8,7 @@ mod shortcuts;
 mod view;
 
 pub(crate) use chunk_table::PALETTE;
+pub(crate) use options::{go_to, hand_over};
 
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -35,6 +36,11 @@ impl PaletteState {
         let state = Self(RwSignal::new(None));
         provide_context(state);
         state
+    }
+
+    /// Opens the palette.
+    pub(crate) fn open(self) {
+        self.0.set(Some(PaletteDialog::Palette));
     }
 
     /// Opens a dialog, or closes the open one.

@@ -260,26 +260,13 @@ impl PaletteSearch {
         self.pages.with(|pages| pages.iter().filter(|page| page.id != here).filter_map(option).collect())
     }
 
-    /// Hands the open conversation over, and loads the page on which it goes on.
-    fn hand_over(self, agent_id: String, page_id: String) {
-        let Some(id) = self.chat.conversation.get_untracked() else { return };
-        spawn_local(async move {
-            let body = json!({ "agentId": agent_id, "pageId": page_id });
-            match http::send::<Value>(Method::Post, &format!("/api/conversations/{id}/agent"), &body).await {
-                // Fails only for an address that is not valid.
-                Ok(_) => drop(window().location().assign(&format!("/{page_id}?conversation={id}"))),
-                Err(error) => self.actions.notify(error_text(&error.0), MessageStatus::Error, None),
-            }
-        });
-    }
-
     /// Runs the action of an entry. The palette is closed before.
     pub(super) fn run(self, option: PaletteOption, state: PaletteState) {
         match option.action {
-            Action::Page(href) => self.go(&href),
+            Action::Page(href) => go_to(self.address, &href),
             Action::Result(href, hit) => {
                 let is_here = self.is_here(&hit.conversation);
-                self.go(&href);
+                go_to(self.address, &href);
                 if is_here {
                     self.chat.target_message.set(hit.message_id.clone());
                     highlight_result(&hit);
@@ -287,7 +274,11 @@ impl PaletteSearch {
             }
             // Fails only for an address that is not valid.
             Action::Document(href) => drop(window().location().assign(&href)),
-            Action::HandOver { agent_id, page_id } => self.hand_over(agent_id, page_id),
+            Action::HandOver { agent_id, page_id } => {
+                if let Some(id) = self.chat.conversation.get_untracked() {
+                    hand_over(id, agent_id, page_id, self.actions);
+                }
+            }
             Action::Theme => {
                 if let Some(button) = theme_button() {
                     button.click();
@@ -296,12 +287,25 @@ impl PaletteSearch {
             Action::Shortcuts => state.0.set(Some(PaletteDialog::Shortcuts)),
         }
     }
+}
 
-    fn go(self, href: &str) {
-        close_drawers();
-        self.address.navigate(href, false);
-        focus_composer(FOCUS_ATTEMPTS);
-    }
+/// Goes to a page of the app.
+pub(crate) fn go_to(address: Address, href: &str) {
+    close_drawers();
+    address.navigate(href, false);
+    focus_composer(FOCUS_ATTEMPTS);
+}
+
+/// Hands a conversation over to an agent, and loads the page on which it goes on.
+pub(crate) fn hand_over(conversation: String, agent_id: String, page_id: String, actions: Actions) {
+    spawn_local(async move {
+        let body = json!({ "agentId": agent_id, "pageId": page_id });
+        match http::send::<Value>(Method::Post, &format!("/api/conversations/{conversation}/agent"), &body).await {
+            // Fails only for an address that is not valid.
+            Ok(_) => drop(window().location().assign(&format!("/{page_id}?conversation={conversation}"))),
+            Err(error) => actions.notify(error_text(&error.0), MessageStatus::Error, None),
+        }
+    });
 }
 
 fn page_option(page: &PageLink) -> PaletteOption {

@@ -77,12 +77,15 @@ fn groups() -> Vec<(Text, Vec<Shortcut>)> {
         groups.push((Text::KeyInChat, keys));
     }
     if exists(".cw-conversation-list") {
-        let keys = vec![
+        let mut keys = vec![
             (vec!["↑", "↓", "Home", "End"], Text::KeyMove),
             (vec!["F2"], Text::KeyRename),
             (vec!["Space"], Text::KeySelect),
             (vec!["Delete"], Text::KeyDelete),
         ];
+        if exists(".cw-folder-tree") {
+            keys.push((vec!["Alt ↑", "Alt ↓"], Text::KeyMoveFolder));
+        }
         groups.push((Text::KeyInList, keys));
     }
     groups

@@ -21,6 +21,8 @@ const NOT_SHOWN: &[&str] = &[
     "Control+K Meta+K",
     // The names of keys.
     "Ctrl K",
+    "Alt ↑",
+    "Alt ↓",
     "Esc",
     "Shift Enter",
     "Space",

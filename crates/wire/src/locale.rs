@@ -207,7 +207,7 @@ impl Serialize for Locale {
     }
 }
 
-/// Replaces the placeholders `{1}` and `{2}` of a text.
+/// Replaces the placeholders `{1}`, `{2}` and so on of a text.
 pub fn fill_placeholders(words: &str, parts: &[&str]) -> String {
     let mut filled = String::new();
     let mut rest = words;

@@ -1,5 +1,6 @@
 //! The suggestions for `/` at the start of a message, and for `@` at the start of a word: commands
-//! from the config, workflows of the chat's agent, saved prompts, and sub-agents that can be mentioned.
+//! from the config, workflows of the chat's agent, saved prompts, sub-agents that can be mentioned, and
+//! the agents of other pages.
 
 use super::types::{CommandOption, OpenForm};
 use crate::agent_chat::session::Session;
@@ -89,11 +90,15 @@ impl CommandMenu {
             let count = fitting.len();
             let option = |(place, offer): (usize, CommandOption)| {
                 let id = format!("{list_id}-{place}");
+                let is_elsewhere = matches!(offer.form, Some(OpenForm::Agent(_)));
+                // The style sheet shows that of the first one.
+                let heading = is_elsewhere.then(|| t(Text::TalkToAnother));
                 let selected = move || Some((self.chosen.get().min(count - 1) == place).to_string());
                 view! {
                     <li
                         id=id
                         role="option"
+                        data-heading=heading
                         aria-selected=selected
                         on:pointerdown=move |event: leptos::ev::PointerEvent| {
                             // Keeps the focus in the text field.
@@ -123,12 +128,8 @@ impl CommandMenu {
 
 /// The commands or agents that match the draft.
 fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
-    // ASCII comparison is enough for names from the config; Unicode case tables would make every
-    // page larger.
-    let fits = |name: &str, typed: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
     if let Some(typed) = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace)) {
-        let is_typed = |prompt: &&CommandOption| prompt.name.strip_prefix('/').is_some_and(|name| fits(name, typed));
-        let prompts = session.saved_prompts.with(|all| all.iter().filter(is_typed).cloned().collect::<Vec<_>>());
+        let prompts = loaded_options(session, '/', typed, "");
         return session.sender(|sender| {
             let fitting = sender.commands.iter().filter(|command| fits(&command.name, typed));
             let offer = |name: &String, about: &Option<String>, text: &String| CommandOption {
@@ -151,6 +152,7 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
     let word = draft.rfind(char::is_whitespace).map_or(draft, |at| draft[at..].trim_start());
     let Some(typed) = word.strip_prefix('@') else { return Vec::new() };
     let before = &draft[..draft.len() - word.len()];
+    let others = loaded_options(session, '@', typed, before);
     session.sender(|sender| {
         let fitting = sender.mentions.iter().filter(|agent| fits(&agent.name, typed));
         let offer = |name: &String, about: &String| CommandOption {
@@ -159,6 +161,20 @@ fn matching_options(session: Session, draft: &str) -> Vec<CommandOption> {
             text: format!("{before}@{name} "),
             form: None,
         };
-        fitting.map(|agent| offer(&agent.name, &agent.description)).collect()
+        fitting.map(|agent| offer(&agent.name, &agent.description)).chain(others).collect()
     })
+}
+
+/// Whether a name begins with what is typed. ASCII comparison is enough for names from the config; Unicode
+/// case tables would make every page larger.
+fn fits(name: &str, typed: &str) -> bool {
+    name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed))
+}
+
+/// The loaded entries whose names begin with this sign and what is typed. `before` remains of the draft when one is
+/// chosen.
+fn loaded_options(session: Session, sign: char, typed: &str, before: &str) -> Vec<CommandOption> {
+    let is_typed = |option: &&CommandOption| option.name.strip_prefix(sign).is_some_and(|name| fits(name, typed));
+    let offer = |option: &CommandOption| CommandOption { text: before.to_owned(), ..option.clone() };
+    session.loaded_options.with(|all| all.iter().filter(is_typed).map(offer).collect())
 }

@@ -1,6 +1,6 @@
 //! The form above the composer, which a command or the menu of a message has opened.
 
-use super::prompts;
+use super::options::{agents, prompts};
 use super::start_workflow::start_workflow;
 use super::types::OpenForm;
 use super::voice;
@@ -13,13 +13,8 @@ pub(in crate::agent_chat) fn open_form(session: Session, form: &OpenForm) -> Any
         OpenForm::Workflow(id) => start_workflow(session, id),
         OpenForm::Prompt(id) => prompts::load(session, id),
         OpenForm::NewPrompt(text) => prompts::new_prompt(session, text),
+        OpenForm::Agent(page_id) => agents::choose(session, page_id),
         OpenForm::Dictation => voice::dictation(session),
         OpenForm::Reading(message) => voice::reading(session, message),
     }
-}
-
-/// Removes the form. The composer gets the focus.
-pub(super) fn close(session: Session) {
-    session.open_form.set(None);
-    session.focus_requests.update(|count| *count += 1);
 }

@@ -1,6 +1,6 @@
 //! The form of a workflow above the composer, after its command was chosen.
 
-use super::open_form;
+use super::form_panel;
 use crate::agent_chat::session::{Session, SessionAction, WorkflowStart};
 use crate::prelude::*;
 use crate::ui::browser;
@@ -19,7 +19,7 @@ pub(super) fn start_workflow(session: Session, workflow_id: &str) -> AnyView {
         workflow_id: workflow_id.to_owned(),
         block_id: session.block_id(),
         send: Arc::new(send),
-        close: Callback::new(move |()| open_form::close(session)),
+        close: Callback::new(move |()| form_panel::close(session)),
     };
     WORKFLOWS.view(move |code| (code.start_in_chat)(start.clone()))
 }

@@ -10,6 +10,8 @@ pub(in crate::agent_chat) enum OpenForm {
     Prompt(String),
     /// For a new prompt with this text.
     NewPrompt(String),
+    /// For the way to the agent of another page, given the id of the page.
+    Agent(String),
     /// Dictation over the server.
     Dictation,
     /// Reads the message with this id aloud, over the server.

@@ -61,11 +61,12 @@ pub(in crate::agent_chat) fn Composer(
     let open_form =
         move || session.open_form.get().map(|form| EXTRAS.view(move |code| (code.open_form)(session, &form)));
     let has_prompts = session.sender(|sender| sender.saved_prompts.is_some());
-    let types_command = Memo::new(move |_| has_prompts && draft.with(|draft| draft.starts_with('/')));
-    let prompts = move || types_command.get().then(|| EXTRAS.view(move |code| (code.prompts)(session)));
+    let needs_options =
+        Memo::new(move |_| draft.with(|draft| has_prompts && draft.starts_with('/') || draft.contains('@')));
+    let options = move || needs_options.get().then(|| EXTRAS.view(move |code| (code.options)(session)));
     view! {
         {open_form}
-        {prompts}
+        {options}
         <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=submit>
             {queue}
             {header}

@@ -1,8 +1,7 @@
 //! Dictation over the server, with a test of the microphone, and answers that the server reads aloud: a panel above the
 //! composer. The element in it (`public/assets/lazy/voice.js`) records, asks the server and plays.
 
-use super::open_form::close;
-use super::prompts::panel;
+use super::form_panel::{close, panel};
 use crate::agent_chat::session::Session;
 use crate::prelude::*;
 use crate::texts::{Text, error_text, t};

@@ -77,8 +77,8 @@ pub(super) struct Session {
     pub(super) sends_when_uploaded: RwSignal<bool>,
     /// The form above the composer.
     pub(super) open_form: RwSignal<Option<OpenForm>>,
-    /// The commands for the prompts that the user sees, once they are loaded.
-    pub(super) saved_prompts: RwSignal<Vec<CommandOption>>,
+    /// The commands for the prompts that the user sees, and the agents of other pages, once they are loaded.
+    pub(super) loaded_options: RwSignal<Vec<CommandOption>>,
     /// The messages that wait for the end of the answer, in order.
     pub(super) queue: RwSignal<Vec<QueuedMessage>>,
     /// The states of the composer's switches, in order.
@@ -224,7 +224,7 @@ impl Session {
             composer_error: RwSignal::new(None),
             sends_when_uploaded: RwSignal::new(false),
             open_form: RwSignal::new(None),
-            saved_prompts: RwSignal::new(Vec::new()),
+            loaded_options: RwSignal::new(Vec::new()),
             queue: RwSignal::new(Vec::new()),
             switch_states: RwSignal::new(switched),
             plan_mode: RwSignal::new(false),

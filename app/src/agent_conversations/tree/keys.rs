@@ -1,4 +1,5 @@
-//! The keys of the tree of folders: arrow keys move between the rows, and open and close folders.
+//! The keys of the tree of folders: arrow keys move between the rows, and open and close folders. With Alt they move the
+//! folder of the row.
 
 use crate::prelude::*;
 use leptos::ev::KeyboardEvent;
@@ -8,14 +9,28 @@ use leptos::web_sys::{Element, HtmlElement};
 /// The buttons of folders and the links of conversations.
 const ROWS: &str = ".cw-folder-tree :is(.cw-tree-toggle, .cw-tree-link)";
 
-/// Handles a key for the row that has the focus.
-pub(super) fn press(event: &KeyboardEvent) {
-    // Such as Alt with an arrow, with which a browser goes back.
-    if event.alt_key() || event.ctrl_key() || event.meta_key() || event.shift_key() {
+/// Handles a key for the row that has the focus. `shift` moves the folder with an id up or down, and returns whether
+/// folders can be moved.
+pub(super) fn press(event: &KeyboardEvent, shift: impl Fn(&str, bool) -> bool) {
+    if event.ctrl_key() || event.meta_key() || event.shift_key() {
         return;
     }
     let focused = document().active_element().filter(|focused| focused.matches(ROWS).unwrap_or_default());
     let Some(focused) = focused else { return };
+    if event.alt_key() {
+        // With the other arrows, a browser goes back.
+        let is_down = match event.key().as_str() {
+            "ArrowDown" => true,
+            "ArrowUp" => false,
+            _ => return,
+        };
+        let folder = focused.closest("[data-folder]").ok().flatten().and_then(|row| row.get_attribute("data-folder"));
+        if folder.is_some_and(|id| shift(&id, is_down)) {
+            event.prevent_default();
+            event.stop_propagation();
+        }
+        return;
+    }
     let is_open = focused.get_attribute("aria-expanded").map(|open| open == "true");
     // Where lines are written from the right, a folder opens to the left.
     let (opens, closes) =

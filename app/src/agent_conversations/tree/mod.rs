@@ -1,28 +1,33 @@
 //! The folders above the list, in each other, with the conversations of those that are open. Part of the chunk
 //! `organizing`, which is loaded if the user has folders.
 
+mod drag;
 mod keys;
 mod order;
+mod placing;
 
 pub(super) use keys::{focus_folder, focus_scope};
 pub(super) use order::in_tree_order;
+pub(super) use placing::order_buttons;
 
 use super::chunk_table::ListEvents;
 use super::item::conversation_href;
 use super::list::ConversationListState;
-use super::move_dialog::{hide_targets, move_to, open_folder_dialog};
+use super::move_dialog::open_folder_dialog;
 use super::scope::folder_marks;
 use crate::actions::BlockEvents;
 use crate::api::list_conversations;
+use crate::page_state::{PageState, use_page_state};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::ui::hidden_characters::{TextKind, text_with_code_points};
 use crate::ui::icons::{Icon, Shape};
+use drag::Zone;
 use leptos::ev::{self, DragEvent, Event};
-use leptos::wasm_bindgen::JsCast;
-use leptos::web_sys::{Element, Storage};
+use leptos::web_sys::Storage;
 use order::{Order, sorted_ids, total};
+use placing::position;
 use wire::api::{ConversationList, ConversationSummary};
 use wire::organize::{Folder, ListFilter};
 
@@ -42,6 +47,7 @@ struct FolderTree {
     order: RwSignal<Order>,
     /// Whether a conversation or a folder is being dragged.
     dragging: RwSignal<bool>,
+    page: PageState,
     events: StoredValue<BlockEvents>,
 }
 
@@ -51,8 +57,9 @@ pub(super) fn folder_tree(list: ConversationListState) -> AnyView {
     let tree = FolderTree {
         list,
         open: RwSignal::new(remembered(OPEN_KEY).split_whitespace().map(str::to_owned).collect()),
-        order: RwSignal::new(Order::from_name(&remembered(ORDER_KEY))),
+        order: RwSignal::new(Order::remembered()),
         dragging: RwSignal::new(false),
+        page: use_page_state(),
         events: StoredValue::new(events),
     };
     Effect::new(move |_| {
@@ -72,7 +79,7 @@ pub(super) fn folder_tree(list: ConversationListState) -> AnyView {
     let out = move || tree.dragging.get().then(|| tree.no_folder());
     view! {
         {orders}
-        <ul class="cw-folder-tree" on:keydown=move |event| keys::press(&event)>
+        <ul class="cw-folder-tree" on:keydown=move |event| keys::press(&event, |id, is_down| tree.shift(id, is_down))>
             <For each=top key=String::clone children=move |id: String| tree.folder(id) />
             {out}
         </ul>
@@ -128,7 +135,8 @@ impl FolderTree {
             let id = id.clone();
             move |_| open_folder_dialog(list, id.clone())
         };
-        let over = RwSignal::new(false);
+        let over = RwSignal::new(None::<Zone>);
+        let line = move || over.get().and_then(Zone::line);
         let drop = {
             let id = id.clone();
             move |event: DragEvent| self.drop_into(&event, over, Some(id.clone()))
@@ -137,11 +145,12 @@ impl FolderTree {
             <li>
                 <div
                     class="cw-tree-row"
-                    class:cw-over=move || over.get()
+                    class:cw-over=move || over.get() == Some(Zone::Into)
+                    data-line=line
                     draggable="true"
                     data-folder=id
                     on:dragover=move |event| self.drag_over(&event, over)
-                    on:dragleave=move |_| over.set(false)
+                    on:dragleave=move |_| over.set(None)
                     on:drop=drop
                 >
                     // Some browsers drag nothing that begins on a button.
@@ -241,13 +250,13 @@ impl FolderTree {
 
     /// Returns the drop target that takes a conversation or a folder out of its folder.
     fn no_folder(self) -> AnyView {
-        let over = RwSignal::new(false);
+        let over = RwSignal::new(None::<Zone>);
         view! {
             <li
                 class="cw-tree-row cw-tree-out"
-                class:cw-over=move || over.get()
+                class:cw-over=move || over.get().is_some()
                 on:dragover=move |event| self.drag_over(&event, over)
-                on:dragleave=move |_| over.set(false)
+                on:dragleave=move |_| over.set(None)
                 on:drop=move |event| self.drop_into(&event, over, None)
             >
                 {t(Text::NoFolder)}
@@ -263,60 +272,24 @@ impl FolderTree {
         });
     }
 
-    /// Begins to drag the target of an event: a conversation or a folder of the tree, or a row of the list, whose
-    /// own handler sets what is moved.
-    fn begin_drag(self, event: &DragEvent) {
-        let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
-        let value = |name: &str| target.closest(&format!("[{name}]")).ok().flatten()?.get_attribute(name);
-        let (conversation, folder) = (value("data-filed"), value("data-folder"));
-        let row = target.closest("li[data-conversation]").ok().flatten();
-        if conversation.is_none() && folder.is_none() && row.is_none() {
-            return;
+    /// Moves the folder of a row by one position; false if the folders are in another order than the user's own. The row
+    /// keeps the focus.
+    fn shift(self, id: &str, is_down: bool) -> bool {
+        if self.order.get_untracked() != Order::Own {
+            return false;
         }
-        if let (Some(id), Some(data)) = (&folder, event.data_transfer()) {
-            // Some browsers drag nothing that has no data.
-            let _ = data.set_data("application/x-folder", id);
-        }
-        let list = self.list;
-        // A browser ends the drag if the document changes before it has begun.
-        request_animation_frame(move || {
-            if let Some(id) = conversation {
-                list.ids_to_move.set_value(vec![id]);
-                list.folder_to_move.set(None);
-            } else if folder.is_some() {
-                list.folder_to_move.set(folder);
-            }
-            self.dragging.set(true);
-        });
+        self.list.shift_folder(id, is_down);
+        self.page.announce(self.list.folders.with_untracked(|folders| position(folders, id)));
+        let id = id.to_owned();
+        request_animation_frame(move || focus_folder(&id, None));
+        true
     }
+}
 
-    fn drag_over(self, event: &DragEvent, over: RwSignal<bool>) {
-        if self.dragging.get_untracked() {
-            event.prevent_default();
-            over.set(true);
-        }
-    }
-
-    fn drop_into(self, event: &DragEvent, over: RwSignal<bool>, target: Option<String>) {
-        if !self.dragging.get_untracked() {
-            return;
-        }
-        // Without this the browser follows the link that is dragged.
-        event.prevent_default();
-        over.set(false);
-        // The row may be gone before the browser reports the end.
-        self.dragging.set(false);
-        hide_targets();
-        let list = self.list;
-        let stays = list.folder_to_move.with_untracked(|moved| {
-            let (Some(moved), Some(target)) = (moved.as_deref(), target.as_deref()) else { return false };
-            let others = list.folders.with_untracked(|folders| in_tree_order(folders, Some(moved)));
-            others.iter().all(|(_, folder)| folder.id != target)
-        });
-        // A folder is dropped on itself, or on one that is in it.
-        if !stays {
-            move_to(list, target);
-        }
+impl Order {
+    /// Returns the order that the user has chosen in this browser.
+    fn remembered() -> Self {
+        Self::from_name(&remembered(ORDER_KEY))
     }
 }
 

@@ -65,6 +65,30 @@ fn children<'f>(folders: &'f [Folder], around: Option<&'f str>) -> impl Iterator
     folders.iter().filter(move |folder| folder.parent_id.as_deref() == around)
 }
 
+/// Returns the position of a folder among those that are in the same one, from 0, and the ids of those.
+pub(super) fn siblings<'f>(folders: &'f [Folder], id: &str) -> Option<(usize, Vec<&'f str>)> {
+    let folder = folders.iter().find(|folder| folder.id == id)?;
+    let all: Vec<&str> = children(folders, folder.parent_id.as_deref()).map(|folder| folder.id.as_str()).collect();
+    let at = all.iter().position(|known| *known == id)?;
+    Some((at, all))
+}
+
+/// Returns the ids of all folders after one of them was moved in front of another one, or behind it.
+pub(super) fn placed(folders: &[Folder], id: &str, beside: &str, is_behind: bool) -> Vec<String> {
+    let mut ids: Vec<String> = folders.iter().map(|folder| folder.id.clone()).filter(|known| known != id).collect();
+    let at = ids.iter().position(|known| known == beside).map_or(ids.len(), |at| at + usize::from(is_behind));
+    ids.insert(at, id.to_owned());
+    ids
+}
+
+/// Returns the ids of all folders after one of them was moved by one position among those that are in the same one. None
+/// if it is the first or the last of them.
+pub(super) fn shifted(folders: &[Folder], id: &str, is_down: bool) -> Option<Vec<String>> {
+    let (at, all) = siblings(folders, id)?;
+    let beside = all.get(if is_down { at + 1 } else { at.checked_sub(1)? })?;
+    Some(placed(folders, id, beside, is_down))
+}
+
 /// Returns the number of conversations in a folder and in the folders in it.
 pub(super) fn total(folders: &[Folder], folder: &Folder) -> u32 {
     let inside = children(folders, Some(&folder.id)).map(|inner| total(folders, inner));
@@ -140,5 +164,29 @@ mod tests {
         check(Some("apes"), "0cats 1lions 0zoo");
         check(Some("zoo"), "0cats 1lions");
         assert_eq!(folders.each_ref().map(|folder| total(&folders, folder)), [17, 6, 4, 25, 16]);
+    }
+
+    #[test]
+    fn folders_are_moved_among_those_in_the_same_one() {
+        let folders = [
+            folder("apes", None, 0),
+            folder("chimps", Some("apes"), 0),
+            folder("cats", None, 0),
+            folder("gorillas", Some("apes"), 0),
+            folder("zoo", None, 0),
+        ];
+        let check = |id: &str, is_down: bool, expected: Option<&str>| {
+            let order = shifted(&folders, id, is_down).map(|ids| ids.join(" "));
+            assert_eq!(order.as_deref(), expected, "{id} {is_down}");
+        };
+        check("apes", false, None);
+        check("apes", true, Some("chimps cats apes gorillas zoo"));
+        check("zoo", false, Some("apes chimps zoo cats gorillas"));
+        check("zoo", true, None);
+        check("chimps", true, Some("apes cats gorillas chimps zoo"));
+        check("gorillas", true, None);
+        check("unknown", true, None);
+        assert_eq!(placed(&folders, "zoo", "apes", false).join(" "), "zoo apes chimps cats gorillas");
+        assert_eq!(siblings(&folders, "gorillas"), Some((1, vec!["chimps", "gorillas"])));
     }
 }

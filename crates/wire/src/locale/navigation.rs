@@ -34,4 +34,9 @@ texts! { super::OF_ARTIFACTS;
     KeyAnywhere = "Anywhere",
     PaletteHandOver = "Hand this conversation over to {1}",
     HandedOver = "Handed over from {1} to {2}",
+    TalkToAnother = "Talk to another agent",
+    MoveUp = "Move up",
+    MoveDown = "Move down",
+    KeyMoveFolder = "Move a folder up or down, in an order of your own",
+    FolderPosition = "{1}: position {2} of {3}",
 }

@@ -1,15 +1,14 @@
 //! Prompts of the user, and those that are shared with them: commands of the composer, the form for the
 //! variables of a prompt above it, and the form that keeps a message as a prompt.
 
-use super::open_form::close;
-use super::types::{CommandOption, OpenForm};
 use crate::address::encode_component;
+use crate::agent_chat::composer::form_panel::{close, panel};
+use crate::agent_chat::composer::types::{CommandOption, OpenForm};
 use crate::agent_chat::session::Session;
 use crate::api::transport::http::{self, Method};
 use crate::blocks::control::focus;
 use crate::prelude::*;
-use crate::texts::{Text, error_text, fill, t};
-use crate::ui::icons::{Icon, Shape};
+use crate::texts::{Text, error_text, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::task::spawn_local;
@@ -60,7 +59,7 @@ enum Part {
 }
 
 /// Loads the prompts of the user, which become commands of the composer.
-pub(in crate::agent_chat) fn offer(session: Session) -> AnyView {
+pub(super) fn offer(session: Session) {
     // A block may have texts of its own, which are known here.
     let (yours, shared) = (t(Text::PromptYours), t(Text::PromptShared));
     let command = move |prompt: ListedPrompt| command(prompt, yours, shared);
@@ -69,10 +68,9 @@ pub(in crate::agent_chat) fn offer(session: Session) -> AnyView {
         if let Ok(PromptList { items }) = http::get("/api/prompts").await
             && !session.is_disposed()
         {
-            session.saved_prompts.set(items.into_iter().map(command).collect());
+            super::replace(session, '/', items.into_iter().map(command));
         }
     });
-    ().into_any()
 }
 
 fn command(prompt: ListedPrompt, yours: &str, shared: &str) -> CommandOption {
@@ -83,12 +81,12 @@ fn command(prompt: ListedPrompt, yours: &str, shared: &str) -> CommandOption {
 }
 
 /// Renders the form that keeps a text as a prompt.
-pub(super) fn new_prompt(session: Session, text: &str) -> AnyView {
+pub(in crate::agent_chat::composer) fn new_prompt(session: Session, text: &str) -> AnyView {
     NewPrompt::new(session).view(text)
 }
 
 /// Puts the text of a prompt into the composer once it is loaded, or shows the form of its variables.
-pub(super) fn load(session: Session, id: &str) -> AnyView {
+pub(in crate::agent_chat::composer) fn load(session: Session, id: &str) -> AnyView {
     let (loaded, problem) = (RwSignal::new(None::<SavedPrompt>), RwSignal::new(None::<String>));
     let path = ["/api/prompts/", &encode_component(id)].concat();
     spawn_local(async move {
@@ -122,31 +120,6 @@ fn insert(session: Session, parts: &[Part], values: &[String]) {
     };
     session.draft.set(parts.iter().map(piece).collect());
     close(session);
-}
-
-/// Renders a form with its heading above the composer. Escape closes it.
-pub(super) fn panel(session: Session, title: &str, content: AnyView) -> AnyView {
-    let (label, heading, name) = (title.to_owned(), title.to_owned(), fill(Text::CloseNamed, &[title]));
-    let close_by_key = move |event: KeyboardEvent| {
-        // Otherwise Escape could also close a surrounding element, such as a drawer.
-        if event.key() == "Escape" && !event.is_composing() {
-            event.prevent_default();
-            event.stop_propagation();
-            close(session);
-        }
-    };
-    view! {
-        <section class="cw-saved-prompt" aria-label=label on:keydown=close_by_key>
-            <div class="cw-saved-prompt-head">
-                <strong dir="auto">{heading}</strong>
-                <button type="button" class="cw-icon-button" aria-label=name title=t(Text::Close) on:click=move |_| close(session)>
-                    <Icon of=Shape::CLOSE />
-                </button>
-            </div>
-            {content}
-        </section>
-    }
-    .into_any()
 }
 
 /// Renders the form for the variables of a prompt. Enter in a field, or the button, puts the text into the
