@@ -352,7 +352,8 @@ test("a page learns that the server is away, or that the page itself forbids the
   await show({ element: DESK, script: SCRIPT, token: () => signed(ADA), forbidsFrames: true });
   await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
   const blocked = expect.stringContaining("must allow the server in frame-src") as unknown;
-  await expect.poll(() => told(page, "error"), { timeout: 30_000 }).toMatchObject([{ code: "blocked", message: blocked }]);
+  await expect.poll(() => told(page, "error")).toMatchObject([{ code: "blocked", message: blocked }]);
+  expect(console.takeBreaches().join()).toContain("frame-src");
   await page.route(/\/embed\/|\/embed-check\.js/, (route) => route.abort());
   await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
   await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
