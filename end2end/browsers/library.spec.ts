@@ -5,7 +5,7 @@ import { field, link } from "../drivers/view.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/libraries.yaml") } });
 
-test("a library opens, is searched, and opens a document", async ({ view }) => {
+test("a library opens, is searched, and opens a document", async ({ server, view }) => {
   await view.tab.goto(`${server.url}/documents`);
   await awake(view);
   await view.click(link("Employee handbook", true));

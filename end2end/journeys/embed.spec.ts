@@ -224,7 +224,7 @@ test("an anonymous visitor is recognized again without a cookie", async ({ page,
 });
 
 test("a site that the config does not name cannot show it", async ({ page, server, console }) => {
-  console.expect(/frame|403/i);
+  console.expect(/frame|403|does not list this site/i);
   const foreign = await Site.start();
   foreign.chat = server.url;
   foreign.options = { element: DESK };
@@ -334,15 +334,29 @@ test("the agent runs a host tool of the embedding page once", async ({ page, sho
 });
 
 test("a site that the config does not list gets an error that says why", async ({ page, server, console }) => {
-  console.expect(/X-Frame-Options|Refused to display|did not answer|status of 403|chrome-error/);
+  console.expect(/X-Frame-Options|Refused to display|does not list this site|status of 403|chrome-error/);
   const stranger = await Site.start();
   stranger.chat = server.url;
   stranger.options = { element: DESK, script: SCRIPT, token: () => signed(ADA) };
   await page.goto(stranger.origin);
   await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
   await expect(page.locator("agent-chat iframe")).toBeHidden();
-  const errors = await told(page, "error");
-  expect(errors).toMatchObject([{ code: "unavailable", message: expect.stringContaining(stranger.origin) as unknown }]);
+  const message = expect.stringContaining(`Add ${stranger.origin} to embed.origins`) as unknown;
+  await expect.poll(() => told(page, "error")).toMatchObject([{ code: "not_listed", message }]);
   expect(server.log.some((line) => line.includes("embed.origins") && line.includes(stranger.origin))).toBe(true);
   stranger.close();
+});
+
+test("a page learns that the server is away, or that the page itself forbids the frame", async ({ page, show, console }) => {
+  console.expect(/ERR_FAILED|chrome-error|cannot be reached|frame-src/);
+  await show({ element: DESK, script: SCRIPT, token: () => signed(ADA), forbidsFrames: true });
+  await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
+  const blocked = expect.stringContaining("must allow the server in frame-src") as unknown;
+  await expect.poll(() => told(page, "error")).toMatchObject([{ code: "blocked", message: blocked }]);
+  expect(console.takeBreaches().join()).toContain("frame-src");
+  await page.route(/\/embed\/|\/embed-check\.js/, (route) => route.abort());
+  await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
+  await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
+  const away = expect.stringContaining("cannot be reached") as unknown;
+  await expect.poll(() => told(page, "error")).toMatchObject([{ code: "unavailable", message: away }]);
 });

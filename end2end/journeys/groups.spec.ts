@@ -18,7 +18,7 @@ test("a group gives its members a role until they leave it", async ({ page, serv
 
   await page.goto("/admin/users");
   await page.getByRole("link", { name: "Groups", exact: true }).click();
-  await expect(page.getByText("No groups match.")).toBeVisible();
+  await expect(page.getByText("There are no groups yet.")).toBeVisible();
   const form = page.getByRole("region", { name: "Add a group" });
   await form.getByLabel("Group name").fill("Help desk");
   await form.getByLabel("Description").fill("Answers customers");
@@ -59,7 +59,7 @@ test("a group gives its members a role until they leave it", async ({ page, serv
   await expect(page.getByText("Nobody is in this group.")).toBeVisible();
   expect(await status()).toBe(404);
   await page.getByRole("button", { name: "Delete group" }).click();
-  await expect(page.getByText("No groups match.")).toBeVisible();
+  await expect(page.getByText("There are no groups yet.")).toBeVisible();
   await other.close();
 });
 

@@ -17,7 +17,7 @@ test("an operator sees and revokes a standing approval", async ({ page }) => {
   const row = page.getByRole("row", { name: /delete_article/ });
   await expect(row).toContainText("All conversations");
   await row.getByRole("button", { name: /^Revoke delete_article/ }).click();
-  await expect(page.getByText("No standing approvals match.")).toBeVisible();
+  await expect(page.getByText("There are no standing approvals.")).toBeVisible();
   await page.getByRole("link", { name: "System" }).click();
   await page.getByRole("link", { name: "Audit log" }).click();
   await expect(page.getByRole("row", { name: /admin:revoke_approval/ })).toHaveCount(1);
@@ -93,7 +93,7 @@ test.describe("custom agents", () => {
     await expect(page.getByRole("alert")).toContainText("Someone else has changed this agent");
     await page.goto(admin);
     await page.getByRole("button", { name: "Delete agent" }).click();
-    await expect(page.getByText("No custom agents match.")).toBeVisible();
+    await expect(page.getByText("There are no custom agents yet.")).toBeVisible();
     expect((await page.goto(path))?.status()).toBe(404);
   });
 });

@@ -11,6 +11,8 @@ const LOAD_TIMEOUT_MS = 20_000;
 /** The time limit for the iframe's "open" message after its load event, in milliseconds. Without the message, what has loaded is an error
  * page of the browser. */
 const OPEN_TIMEOUT_MS = 3_000;
+/** The time limit for the server's answer to whether it lists the site, in milliseconds. */
+const CHECK_TIMEOUT_MS = 5_000;
 /** The time limit of a method call, in milliseconds. */
 const CALL_TIMEOUT_MS = 30_000;
 /** The width of the drawer without the attribute `width`, in pixels. */
@@ -297,13 +299,35 @@ class AgentChatElement extends HTMLElement {
   #expect(ms) {
     if (this.#entered) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      const text = `The chat at ${this.#server} did not answer. Its config must list this site (${location.origin}) in embed.origins; if it does not, the server's log names the site. This page's content security policy must allow the server in frame-src.`;
-      console.error(text);
-      this.#frame.hidden = true;
-      this.#frame.after(make("p", { className: "failed", textContent: "The chat is not available here." }, { part: "message", role: "alert" }));
-      this.#dispatch("error", { code: "unavailable", message: text });
-    }, ms);
+    this.#timer = setTimeout(() => this.#fail(), ms);
+  }
+
+  /** Shows that there is no chat here, and fires `error` with the cause. */
+  async #fail() {
+    const frame = this.#frame;
+    frame.hidden = true;
+    this.#root.querySelector(".failed")?.remove();
+    frame.after(make("p", { className: "failed", textContent: "The chat is not available here." }, { part: "message", role: "alert" }));
+    const [code, message] = await this.#findCause();
+    // The iframe may have sent its "open" message late.
+    if (frame !== this.#frame || this.#entered) return;
+    console.error(message);
+    this.#dispatch("error", { code, message });
+  }
+
+  /** Returns the code and the text of why the iframe did not open. Browsers do not tell, so the server is asked whether it lists this site:
+   * by a module, which the site's content security policy allows like this script, while it may forbid `fetch`. */
+  async #findCause() {
+    const server = this.#server;
+    const timeout = new Promise((_, reject) => setTimeout(reject, CHECK_TIMEOUT_MS));
+    try {
+      // The time in the address has the browser ask again if the module was loaded before.
+      const { default: isListed } = await Promise.race([import(`${server}/embed-check.js?at=${Date.now()}`), timeout]);
+      if (!isListed) return ["not_listed", `The server ${server} does not list this site. Add ${location.origin} to embed.origins in its config.`];
+      return ["blocked", `The server ${server} lists this site (${location.origin}), but the frame did not open. This page's content security policy must allow the server in frame-src.`];
+    } catch {
+      return ["unavailable", `The server ${server} cannot be reached.`];
+    }
   }
 
   /** Removes the iframe, rejects open calls and resets the element. */

@@ -40,6 +40,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/shared/{id}", get(sharing::shared))
         .merge(shared_files::routes())
         .route("/embed.js", get(embed::script))
+        .route("/embed-check.js", get(embed::check))
         .merge(openapi::routes().mount(described));
     // The caller is named by the token in the form, not by a header.
     let frames = Router::new()

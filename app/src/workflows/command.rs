@@ -47,8 +47,10 @@ pub(super) fn start_in_chat(start: ChatStart) -> AnyView {
         )
     };
     view! {
-        {form}
-        {refused}
+        <div class="cw-above">
+            {form}
+            {refused}
+        </div>
     }
     .into_any()
 }

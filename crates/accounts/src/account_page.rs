@@ -2,6 +2,7 @@
 
 use crate::forms::Field;
 use crate::keep_view::{SCRIPT, keep_view};
+use crate::navigation::navigation;
 use crate::openid_connect::{Confirmation, identities_view};
 use crate::two_step::two_step_view;
 use crate::usage::usage_view;
@@ -12,7 +13,7 @@ use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
 use std::sync::Arc;
 use store::{ApiKeyRow, Identity, SecondFactor, SessionRow};
-use web::html::{browser_name, error_message, success_message};
+use web::html::{AccountPage, browser_name, error_message, success_message};
 use web::times::{day, minute};
 
 /// The lifetimes that a key can have: days, and their label.
@@ -27,8 +28,8 @@ pub(crate) struct AccountView {
     pub(crate) usage: Vec<QuotaUsage>,
     pub(crate) keys: Vec<ApiKeyRow>,
     pub(crate) notice: FormNotice,
-    /// The paths and titles of further pages about the user.
-    pub(crate) links: Vec<(&'static str, &'static str)>,
+    /// Further pages about the user.
+    pub(crate) links: Vec<AccountPage>,
 }
 
 /// The sessions of a user.
@@ -100,8 +101,6 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                     <h1>{caller.name.clone().unwrap_or_else(|| caller.user_id.clone())}</h1>
                     <p class="cw-account-note">{roles}</p>
                 </div>
-                {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Admin console"</a> })}
-                {links.into_iter().map(|(path, title)| view! { <a class="cw-button" href=path>{title}</a> }).collect::<Vec<_>>()}
                 <a class="cw-button" href="/">"Back"</a>
                 {has_account.then(|| view! {
                     <form method="post" action="/auth/sign-out">
@@ -110,6 +109,7 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                 })}
             </header>
             {success_message(changed)}
+            {navigation(links, is_admin)}
             {usage_view(&usage)}
             {sessions}
             {has_account.then(keep_view)}

@@ -6,6 +6,7 @@ mod api;
 mod first_password;
 mod forms;
 mod keep_view;
+mod navigation;
 mod new_account;
 mod openid_connect;
 mod second_step;
@@ -24,6 +25,7 @@ use axum::routing::{get, post};
 use chat::{Caller, Chat};
 use std::sync::Arc;
 use store::StoreError;
+use web::html::AccountPage;
 use web::openapi::ApiRouter;
 use web::{RequestContext, SIGN_IN_PATH, see_other};
 
@@ -59,7 +61,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(state: AccountState) -> ApiRoute
 pub struct AccountState {
     authentication: Arc<dyn Fn() -> Arc<Authentication> + Send + Sync>,
     chat: Chat,
-    links: Arc<dyn Fn() -> Vec<(&'static str, &'static str)> + Send + Sync>,
+    links: Arc<dyn Fn() -> Vec<AccountPage> + Send + Sync>,
     first_page: Arc<dyn Fn() -> Option<&'static str> + Send + Sync>,
 }
 
@@ -77,9 +79,9 @@ impl AccountState {
         Self { first_page: Arc::new(first_page), ..self }
     }
 
-    /// Adds links to pages about the user, with their paths and titles, to the account page.
+    /// Adds links to pages about the user to the account page.
     #[must_use]
-    pub fn with_links(self, links: impl Fn() -> Vec<(&'static str, &'static str)> + Send + Sync + 'static) -> Self {
+    pub fn with_links(self, links: impl Fn() -> Vec<AccountPage> + Send + Sync + 'static) -> Self {
         Self { links: Arc::new(links), ..self }
     }
 
@@ -153,8 +155,8 @@ pub(crate) struct KeyOwner {
     /// The client's address, as the audit log records it.
     recorded: Option<String>,
     chat: Chat,
-    /// The paths and titles of further pages about the user.
-    links: Vec<(&'static str, &'static str)>,
+    /// Further pages about the user.
+    links: Vec<AccountPage>,
 }
 
 impl KeyOwner {

@@ -109,6 +109,7 @@ impl List for AccessList {
     const SUMMARY: &'static str = "List the sessions and API keys of all users";
     const TITLE: &'static str = "Sessions and API keys";
     const EMPTY: &'static str = "No sessions or keys match.";
+    const NONE_YET: &'static str = "There are no sessions or keys yet. Sessions appear when users sign in, keys when users create them on their account pages.";
     const COLUMNS: &'static [AccessColumn] = &[
         AccessColumn::in_file("id", |access| Cell::text(&access.id)),
         AccessColumn::new("Name", "name", |access| Cell::text(&access.name)).shown_as(|access| text(name_text(access))),

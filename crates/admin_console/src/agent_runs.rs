@@ -114,6 +114,7 @@ impl List for AgentRunList {
     const SUMMARY: &'static str = "List the runs of agents without a conversation, of all users";
     const TITLE: &'static str = "Agent runs";
     const EMPTY: &'static str = "No runs match.";
+    const NONE_YET: &'static str = "There are no runs yet. Runs that programs start with POST /api/runs appear here.";
     const COLUMNS: &'static [RunColumn] = &[
         RunColumn::new("Run", "id", |run| Cell::text(&run.id)),
         RunColumn::new("Agent", "agent", |run| Cell::text(&run.agent_id)),

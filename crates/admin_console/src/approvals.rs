@@ -78,6 +78,8 @@ impl List for ApprovalList {
     const SUMMARY: &'static str = "List the standing approvals of all users";
     const TITLE: &'static str = "Standing approvals";
     const EMPTY: &'static str = "No standing approvals match.";
+    const NONE_YET: &'static str =
+        "There are no standing approvals. They appear here when users approve a tool for longer than one call.";
     const COLUMNS: &'static [ApprovalColumn] = &[
         ApprovalColumn::in_file("id", |grant| Cell::text(&grant.id)),
         ApprovalColumn::new("Tool", "tool", |grant| Cell::text(&grant.tool)),

@@ -105,6 +105,8 @@ impl List for JobList {
     const SUMMARY: &'static str = "List the jobs of the queue, newest first";
     const TITLE: &'static str = "Jobs";
     const EMPTY: &'static str = "No jobs match.";
+    const NONE_YET: &'static str =
+        "There are no jobs yet. Work in the background, such as reading documents, appears here.";
     const COLUMNS: &'static [JobColumn] = &[
         JobColumn::in_file("id", |item| Cell::text(&item.job.id)),
         JobColumn::new("Kind", "kind", |item| Cell::text(&item.job.kind)),

@@ -51,6 +51,7 @@ use std::sync::Arc;
 use store::{CapabilityTables, Store};
 use web::ApiFormat;
 use web::admin::{MenuCount, MenuEntry, Section};
+use web::html::AccountPage;
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -228,8 +229,8 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
-    /// Returns a page of its own about the user, to which the account page links: its path and its title.
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
+    /// Returns a page of its own about the user, to which the account page links.
+    fn account_link(&self) -> Option<AccountPage> {
         None
     }
 

@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use web::ApiFormat;
 use web::admin::{MenuCount, MenuEntry, Section};
+use web::html::AccountPage;
 use web::openapi::ApiRouter;
 use wire::UserError;
 use wire::api::RunOptions;
@@ -146,8 +147,8 @@ impl Capabilities {
         self.all().find_map(Capability::user_prompts)
     }
 
-    /// Returns the pages to which the account page links: their paths and titles.
-    pub fn account_links(&self) -> Vec<(&'static str, &'static str)> {
+    /// Returns the pages to which the account page links.
+    pub fn account_links(&self) -> Vec<AccountPage> {
         self.all().filter_map(Capability::account_link).collect()
     }
 

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::watch;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
@@ -82,8 +83,13 @@ impl Capability for ChannelCapability {
         Some(events::routes(self.receiver(context)))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.is_used.load(Relaxed).then_some((page::PATH, page::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.is_used.load(Relaxed).then_some(AccountPage {
+            group: AccountGroup::Connections,
+            path: page::PATH,
+            title: page::TITLE,
+            about: "Assistants in the messengers that you use",
+        })
     }
 
     fn config_changed(&self, config: &Arc<Config>) {

@@ -12,6 +12,7 @@ use settings::user_auth::UserAuth;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
@@ -46,8 +47,13 @@ impl Capability for ConnectedAccountsCapability {
         Some(routes::routes(RouteState { accounts: self.accounts.clone(), current: context.current.clone() }))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.is_used.load(Ordering::Relaxed).then_some((PATH, pages::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.is_used.load(Ordering::Relaxed).then_some(AccountPage {
+            group: AccountGroup::Connections,
+            path: PATH,
+            title: pages::TITLE,
+            about: "Services that agents use in your name",
+        })
     }
 
     fn config_changed(&self, config: &Arc<Config>) {

@@ -15,6 +15,7 @@ use config::{Config, SectionType};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use web::admin::Section;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 
 pub use choices::selectable_tools;
@@ -58,8 +59,13 @@ impl Capability for Management {
         Some(own::routes(context.clone()))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.is_for_users.load(Ordering::Relaxed).then_some((own::PATH, "Agents"))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.is_for_users.load(Ordering::Relaxed).then_some(AccountPage {
+            group: AccountGroup::Content,
+            path: own::PATH,
+            title: "Agents",
+            about: "Agents with your instructions",
+        })
     }
 
     fn console(&self, context: &Context) -> Option<Section> {

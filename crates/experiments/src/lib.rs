@@ -24,6 +24,7 @@ use service::Service;
 use std::sync::Arc;
 use std::time::Duration;
 use web::admin::Section;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
@@ -57,8 +58,13 @@ impl Capability for Experiments {
         Some(account::routes(context.clone()))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        Some((account::PATH, account::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        Some(AccountPage {
+            group: AccountGroup::Answers,
+            path: account::PATH,
+            title: account::TITLE,
+            about: "What is kept of answers that you rate",
+        })
     }
 
     fn console(&self, context: &Context) -> Option<Section> {

@@ -26,6 +26,7 @@ use source::MemorySource;
 use std::sync::Arc;
 use std::time::Duration;
 use web::admin::Section;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 
@@ -72,8 +73,13 @@ impl Capability for MemoryCapability {
         Some(routes::routes(self.memory.clone()))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.memory.is_used().then_some((page::PATH, "Memory"))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.memory.is_used().then_some(AccountPage {
+            group: AccountGroup::Answers,
+            path: page::PATH,
+            title: "Memory",
+            about: "What agents remember about you",
+        })
     }
 
     fn console(&self, _: &Context) -> Option<Section> {

@@ -27,6 +27,7 @@ use service::Service;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use waiting::{Teller, tell_later};
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 use wire::api::Outcome;
 
@@ -107,8 +108,13 @@ impl Capability for NotificationCapability {
         Some(email::page::public_routes(self.service(context)))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.paces().browsers.map(|_| (page::PATH, page::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.paces().browsers.map(|_| AccountPage {
+            group: AccountGroup::Connections,
+            path: page::PATH,
+            title: page::TITLE,
+            about: "How you hear of answers and decisions",
+        })
     }
 
     /// Checks the conversation some time after an answer, and a run some time after it has begun to wait. If the server

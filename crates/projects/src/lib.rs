@@ -19,6 +19,7 @@ use section::{AgentProjects, ProjectsSection, joins_projects};
 use service::{Projects, Service};
 use source::ProjectSource;
 use std::sync::Arc;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 
 /// The capability.
@@ -62,8 +63,13 @@ impl Capability for ProjectCapability {
         Some(routes::upload_routes(Service { projects: self.projects.clone(), context: context.clone() }))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.projects.is_on().then_some((page::PATH, page::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.projects.is_on().then_some(AccountPage {
+            group: AccountGroup::Content,
+            path: page::PATH,
+            title: page::TITLE,
+            about: "Conversations, files and members",
+        })
     }
 
     fn config_changed(&self, config: &Arc<Config>) {

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use web::admin::Section;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 
 /// The capability.
@@ -54,8 +55,13 @@ impl Capability for PromptLibrary {
         Some(Arc::new(user_prompts::Library))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.is_on.load(Ordering::Relaxed).then_some((page::PATH, page::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.is_on.load(Ordering::Relaxed).then_some(AccountPage {
+            group: AccountGroup::Content,
+            path: page::PATH,
+            title: page::TITLE,
+            about: "Texts that you insert with “/”",
+        })
     }
 
     fn console(&self, context: &Context) -> Option<Section> {

@@ -15,6 +15,7 @@ use section::AgentProfile;
 use service::Profiles;
 use source::ProfileSource;
 use std::sync::Arc;
+use web::html::{AccountGroup, AccountPage};
 use web::openapi::ApiRouter;
 
 /// The capability.
@@ -43,8 +44,13 @@ impl Capability for ProfileCapability {
         Some(routes::routes(self.profiles.clone()))
     }
 
-    fn account_link(&self) -> Option<(&'static str, &'static str)> {
-        self.profiles.is_used().then_some((page::PATH, page::TITLE))
+    fn account_link(&self) -> Option<AccountPage> {
+        self.profiles.is_used().then_some(AccountPage {
+            group: AccountGroup::Answers,
+            path: page::PATH,
+            title: page::TITLE,
+            about: "Your language, style and knowledge",
+        })
     }
 
     fn config_changed(&self, config: &Arc<Config>) {

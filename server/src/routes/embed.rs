@@ -60,6 +60,25 @@ pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) ->
     response
 }
 
+/// `GET /embed-check.js`: a module that says whether the site that loads it may embed chats. Browsers do not tell a page
+/// why a frame was refused, so the element asks. The answer is about the site in the header `Origin` only, which scripts
+/// cannot set.
+pub(crate) async fn check(State(state): State<AppState>, headers: HeaderMap) -> Response {
+    let Some(site) = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) else {
+        return (StatusCode::BAD_REQUEST, "The request has no `Origin`.").into_response();
+    };
+    let is_listed = state.composition.current.authentication().may_embed(site);
+    let fields = [
+        (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
+        // An answer of the past could say that a server is there that is gone.
+        (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "origin"),
+    ];
+    (fields, format!("export default {is_listed};\n")).into_response()
+}
+
 /// `GET /embed/{page}/{agent}?host=ORIGIN`: the outer frame.
 pub(crate) async fn outer_frame(
     State(state): State<AppState>,

@@ -18,15 +18,17 @@ pub(super) fn panel(session: Session, title: &str, content: AnyView) -> AnyView 
         }
     };
     view! {
-        <section class="cw-saved-prompt" aria-label=label on:keydown=close_by_key>
-            <div class="cw-saved-prompt-head">
-                <strong dir="auto">{heading}</strong>
-                <button type="button" class="cw-icon-button" aria-label=name title=t(Text::Close) on:click=move |_| close(session)>
-                    <Icon of=Shape::CLOSE />
-                </button>
-            </div>
-            {content}
-        </section>
+        <div class="cw-above">
+            <section class="cw-saved-prompt" aria-label=label on:keydown=close_by_key>
+                <div class="cw-saved-prompt-head">
+                    <strong dir="auto">{heading}</strong>
+                    <button type="button" class="cw-icon-button" aria-label=name title=t(Text::Close) on:click=move |_| close(session)>
+                        <Icon of=Shape::CLOSE />
+                    </button>
+                </div>
+                {content}
+            </section>
+        </div>
     }
     .into_any()
 }

@@ -33,21 +33,23 @@ fn section(state: PlanState, is_open: RwSignal<bool>, list_id: String) -> AnyVie
     };
     let list = move || is_open.get().then(|| list_view(state, list_id.clone()));
     view! {
-        <section class="cw-plan" aria-label=t(Text::Plan) on:keydown=close>
-            <button
-                type="button"
-                id=head_id
-                class="cw-plan-head"
-                aria-expanded=move || Some(is_open.get().to_string())
-                aria-controls=named
-                on:click=move |_| is_open.update(|open| *open = !*open)
-            >
-                <Icon of=Shape::CHEVRON />
-                <span class="cw-plan-count">{move || shown.with(|shown| shown.0.clone())}</span>
-                <span class="cw-plan-current" dir="auto">{move || shown.with(|shown| shown.1.clone())}</span>
-            </button>
-            {list}
-        </section>
+        <div class="cw-above">
+            <section class="cw-plan" aria-label=t(Text::Plan) on:keydown=close>
+                <button
+                    type="button"
+                    id=head_id
+                    class="cw-plan-head"
+                    aria-expanded=move || Some(is_open.get().to_string())
+                    aria-controls=named
+                    on:click=move |_| is_open.update(|open| *open = !*open)
+                >
+                    <Icon of=Shape::CHEVRON />
+                    <span class="cw-plan-count">{move || shown.with(|shown| shown.0.clone())}</span>
+                    <span class="cw-plan-current" dir="auto">{move || shown.with(|shown| shown.1.clone())}</span>
+                </button>
+                {list}
+            </section>
+        </div>
     }
     .into_any()
 }

@@ -76,6 +76,7 @@ impl List for AgentList {
     const SUMMARY: &'static str = "List agents with their usage";
     const TITLE: &'static str = "Agents";
     const EMPTY: &'static str = "No agents match.";
+    const NONE_YET: &'static str = "The config has no agents. Add one to its section “agents”.";
     const COLUMNS: &'static [AgentColumn] = &[
         AgentColumn::in_file("id", |row| Cell::text(&row.id)),
         AgentColumn::new("Agent", "name", |row| Cell::optional(row.name.as_deref())).shown_as(|row| {

@@ -164,6 +164,8 @@ impl List for AuditList {
     const SUMMARY: &'static str = "List the audit log, newest first";
     const TITLE: &'static str = "Audit log";
     const EMPTY: &'static str = "No rows match.";
+    const NONE_YET: &'static str =
+        "The audit log is empty. Tool calls, sign-ins and changes by administrators appear here.";
     const COLUMNS: &'static [AuditColumn] = &[
         AuditColumn::new("No.", "number", |item| Cell::count(item.row.number))
             .shown_as(|item| text(item.row.number.to_string())),

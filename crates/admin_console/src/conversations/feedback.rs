@@ -69,6 +69,7 @@ impl List for FeedbackList {
     const SUMMARY: &'static str = "List feedback on answers";
     const TITLE: &'static str = "Feedback";
     const EMPTY: &'static str = "No feedback matches.";
+    const NONE_YET: &'static str = "There is no feedback yet. It appears here when users like or dislike an answer.";
     const COLUMNS: &'static [FeedbackColumn] = &[
         FeedbackColumn::in_file("conversation", |row| Cell::text(&row.conversation_id)),
         FeedbackColumn::new("Conversation", "title", |row| Cell::text(&row.title)).shown_as(|row| {

@@ -103,6 +103,7 @@ impl List for ConversationsList {
     const SUMMARY: &'static str = "List the conversations of all users";
     const TITLE: &'static str = "Conversations";
     const EMPTY: &'static str = "No conversations match.";
+    const NONE_YET: &'static str = "There are no conversations yet. They appear here when users write to an agent.";
     const COLUMNS: &'static [ConversationColumn] = &[
         ConversationColumn::in_file("id", |row| Cell::text(&row.id)),
         ConversationColumn::new("Title", "title", |row| Cell::text(&row.title))

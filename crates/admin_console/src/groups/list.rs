@@ -62,6 +62,8 @@ impl List for GroupList {
     const SUMMARY: &'static str = "List groups";
     const TITLE: &'static str = "Groups";
     const EMPTY: &'static str = "No groups match.";
+    const NONE_YET: &'static str =
+        "There are no groups yet. A group gives roles to its members. Add the first one below.";
     const COLUMNS: &'static [GroupColumn] = &[
         GroupColumn::in_file("id", |row| Cell::text(&row.group.id)),
         GroupColumn::new("Name", "name", |row| Cell::text(&row.group.name))

@@ -98,6 +98,7 @@ impl List for ToolList {
     const SUMMARY: &'static str = "List MCP servers and tools with their health";
     const TITLE: &'static str = "Tools";
     const EMPTY: &'static str = "No matching tool has been called yet.";
+    const NONE_YET: &'static str = "No tool has been called yet. A tool appears here when an agent first calls it.";
     const COLUMNS: &'static [ToolColumn] = &[
         ToolColumn::new("Tool", "tool", |row| Cell::text(&row.tool)).shown_as(|row| {
             let path = format!("/admin/agents/{}/tools/{}", query_encoded(&row.agent_id), query_encoded(&row.tool));

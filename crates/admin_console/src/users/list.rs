@@ -94,6 +94,8 @@ impl List for UserList {
     const SUMMARY: &'static str = "List users";
     const TITLE: &'static str = "Users";
     const EMPTY: &'static str = "No users match.";
+    const NONE_YET: &'static str =
+        "There are no users yet. They appear here when they sign up or accept an invitation.";
     const COLUMNS: &'static [UserColumn] = &[
         UserColumn::in_file("id", |row| Cell::text(&row.user.id)),
         UserColumn::new("Name", "name", |row| Cell::text(&row.user.name))

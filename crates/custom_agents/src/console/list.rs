@@ -59,6 +59,8 @@ impl List for CustomAgentList {
     const SUMMARY: &'static str = "List custom agents";
     const TITLE: &'static str = "Custom agents";
     const EMPTY: &'static str = "No custom agents match.";
+    const NONE_YET: &'static str =
+        "There are no custom agents yet. Each is based on an agent that the config names in “customAgents”.";
     const COLUMNS: &'static [AgentColumn] = &[
         AgentColumn::in_file("id", |item| Cell::text(&item.row.id)),
         AgentColumn::new("Agent", "name", |item| Cell::text(&item.agent.name))

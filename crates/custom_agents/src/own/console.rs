@@ -119,6 +119,8 @@ impl List for OwnAgentList {
     const TITLE: &'static str = "Agents of users";
     const SUMMARY: &'static str = "List the agents that users have created";
     const EMPTY: &'static str = "No agents match.";
+    const NONE_YET: &'static str =
+        "Users have not created agents yet. They can if the config has “customAgents: { users: … }”.";
     const COLUMNS: &'static [OwnColumn] = &[
         OwnColumn::in_file("id", |item| Cell::text(&item.id)),
         OwnColumn::in_file("name", |item| Cell::text(&item.name)),

@@ -3,14 +3,14 @@
 //! After a bracket and a number of a source, the rest up to the closing bracket may have further sources
 //! (`[S1, S2]`, `[S1–S3]`), quoted words, and where the words stand (`[S1, page 2]`), which is dropped: the
 //! server knows the page. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
-//! citations, too. Brackets that may mean something else, such as `(S3)`, are uncertain.
+//! citations, too. Brackets that may mean something else, such as `(S3)`, `[refunds.md, S1]`, `["words" S1]` and `\[S1\]`,
+//! are uncertain.
 
 use super::marker::{MAX_MARKER, Marker};
+use super::scan::{Scan, Stop};
 
 /// The most sources of a range.
 const MAX_RANGE: u32 = 20;
-/// The most digits of a number.
-const MAX_DIGITS: usize = 9;
 /// Words that join sources, or say where in a source words stand.
 const PLAIN_WORDS: &[&str] = &[
     "and", "or", "to", "through", "p", "pp", "page", "pages", "line", "lines", "section", "sections", "sheet", "row",
@@ -18,15 +18,6 @@ const PLAIN_WORDS: &[&str] = &[
 ];
 /// Words of [`PLAIN_WORDS`] between the ends of a range.
 const RANGE_WORDS: &[&str] = &["to", "through", "bis"];
-
-/// Words before the first source, after which round brackets can mean nothing else.
-const LABELS: &[&str] =
-    &["Sources", "sources", "Source", "source", "Citations", "citations", "Citation", "citation", "Cite", "cite"];
-/// Words before the first source that are also written before other names: `(document S3)`.
-const OTHER_LABELS: &[&str] = &[
-    "Refs", "refs", "Ref", "ref", "Document", "document", "Passages", "passages", "Passage", "passage", "IDs", "ids",
-    "ID", "id", "See", "see",
-];
 
 /// The classification of the beginning of a text.
 pub(super) enum Beginning {
@@ -48,17 +39,10 @@ pub(super) struct Brackets {
     pub(super) has_emphasis: bool,
 }
 
-/// Why no citation was read.
-enum Stop {
-    /// The text ends before it is known.
-    Open,
-    Text,
-}
-
-/// Reads a text that begins with a bracket and follows an emphasis. The result for the beginning of a text
-/// is that for the whole, or [`Beginning::Open`], which it never is at the end.
-pub(super) fn beginning(text: &str, emphasis: &str, is_end: bool) -> Beginning {
-    match brackets(text, emphasis, is_end) {
+/// Reads a text that begins with a bracket, which may be escaped, and follows an emphasis that ends with `emphasis`. The
+/// result for the beginning of a text is that for the whole, or [`Beginning::Open`], which it never is at the end.
+pub(super) fn beginning(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Beginning {
+    match brackets(text, emphasis, is_escaped, is_end) {
         // However it arrives, the same is a citation: what is held back is never longer.
         Ok(brackets) if brackets.length <= MAX_MARKER => Beginning::Markers(brackets),
         Err(Stop::Open) if !is_end && text.len() <= MAX_MARKER => Beginning::Open,
@@ -66,7 +50,7 @@ pub(super) fn beginning(text: &str, emphasis: &str, is_end: bool) -> Beginning {
     }
 }
 
-fn brackets(text: &str, emphasis: &str, is_end: bool) -> Result<Brackets, Stop> {
+fn brackets(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Result<Brackets, Stop> {
     let mut scan = Scan { rest: text };
     let opening = scan.next()?;
     let closing = match opening {
@@ -76,9 +60,11 @@ fn brackets(text: &str, emphasis: &str, is_end: bool) -> Result<Brackets, Stop> 
         _ => return Err(Stop::Text),
     };
     scan.skip(opening);
-    let is_double = opening == '[' && scan.take("[");
+    let is_double = opening == '[' && !is_escaped && scan.take("[");
     let mut reader = BracketReader::new(closing);
-    reader.read(&mut scan)?;
+    reader.read(&mut scan, is_escaped)?;
+    // `\[…\]` may be a formula.
+    let is_certain = reader.is_certain() && !is_escaped;
     if is_double {
         // Of `[[S1] words]`, the inner brackets are read on their own.
         if scan.next()? != ']' {
@@ -92,11 +78,11 @@ fn brackets(text: &str, emphasis: &str, is_end: bool) -> Result<Brackets, Stop> 
     let mut tail = Scan { rest: text.get(begin..end).unwrap_or_default() };
     let is_end = is_end || text.len() > MAX_MARKER;
     if closing == ']' {
-        tail.link(reader.is_certain(), is_end)?;
+        tail.link(is_certain, is_end)?;
     }
     let has_emphasis = tail.emphasis(emphasis, is_end)?;
     let length = begin.max(end) - tail.rest.len();
-    Ok(Brackets { is_certain: reader.is_certain(), markers: reader.markers, length, has_emphasis })
+    Ok(Brackets { is_certain, markers: reader.markers, length, has_emphasis })
 }
 
 /// The last token within brackets.
@@ -117,6 +103,8 @@ struct BracketReader {
     markers: Vec<Marker>,
     last: Token,
     has_label: bool,
+    /// The quoted words before the first source; empty for the name of a file.
+    lead: Option<String>,
     has_inner: bool,
     /// Whether a word follows a source, which may be a name: `[S3 bucket]`.
     may_be_name: bool,
@@ -125,22 +113,28 @@ struct BracketReader {
 impl BracketReader {
     fn new(closing: char) -> Self {
         let last = Token::Begin;
-        Self { closing, markers: Vec::new(), last, has_label: false, has_inner: false, may_be_name: false }
+        Self { closing, markers: Vec::new(), last, has_label: false, lead: None, has_inner: false, may_be_name: false }
     }
 
     fn is_certain(&self) -> bool {
-        (self.closing != ')' || self.has_label) && !self.may_be_name
+        (self.closing != ')' || self.has_label) && !self.may_be_name && self.lead.is_none()
     }
 
-    /// Reads up to the closing bracket.
-    fn read(&mut self, scan: &mut Scan<'_>) -> Result<(), Stop> {
+    /// Reads up to the closing bracket, which may be escaped if the opening one is.
+    fn read(&mut self, scan: &mut Scan<'_>, is_escaped: bool) -> Result<(), Stop> {
         if self.closing == ']' {
             scan.take("^");
         }
         self.has_label = scan.label()?;
+        if self.closing != ')' && !self.has_label {
+            self.lead = scan.lead()?;
+        }
         loop {
             let has_space = scan.spaces();
             let emphasis = scan.emphasis_begin();
+            if is_escaped {
+                scan.take("\\");
+            }
             let sign = scan.next()?;
             if sign == self.closing && emphasis.is_empty() && !self.has_inner && !self.markers.is_empty() {
                 scan.skip(sign);
@@ -164,7 +158,8 @@ impl BracketReader {
         let begin = before.map(|before| before.saturating_add(1));
         let begin = begin.filter(|begin| number.checked_sub(*begin).is_some_and(|more| more < MAX_RANGE));
         let numbers = begin.unwrap_or(number)..=number;
-        self.markers.extend(numbers.map(|number| Marker { number, quote: None }));
+        let mut quote = self.lead.clone().filter(|quote| self.markers.is_empty() && !quote.trim().is_empty());
+        self.markers.extend(numbers.map(|number| Marker { number, quote: quote.take() }));
         self.last = Token::Source;
     }
 
@@ -232,159 +227,4 @@ impl BracketReader {
         }
         Ok(())
     }
-}
-
-/// The rest of a text.
-struct Scan<'t> {
-    rest: &'t str,
-}
-
-impl<'t> Scan<'t> {
-    fn take(&mut self, begin: &str) -> bool {
-        let rest = self.rest.strip_prefix(begin);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn skip(&mut self, sign: char) {
-        self.rest = &self.rest[sign.len_utf8()..];
-    }
-
-    fn next(&self) -> Result<char, Stop> {
-        self.rest.chars().next().ok_or(Stop::Open)
-    }
-
-    /// Skips spaces and colons; returns whether there were any.
-    fn spaces(&mut self) -> bool {
-        let length = self.rest.len();
-        self.rest = self.rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', ':']);
-        self.rest.len() < length
-    }
-
-    /// Reads a label such as `Source`; returns whether it is one of [`LABELS`].
-    fn label(&mut self) -> Result<bool, Stop> {
-        if LABELS.iter().chain(OTHER_LABELS).any(|label| label.starts_with(self.rest)) {
-            return Err(Stop::Open);
-        }
-        let is_label = LABELS.iter().any(|label| self.take(label));
-        let has_any = is_label || OTHER_LABELS.iter().any(|label| self.take(label));
-        // A longer word: `[cited S1]`.
-        if has_any && self.rest.starts_with(char::is_alphanumeric) {
-            return Err(Stop::Text);
-        }
-        Ok(is_label)
-    }
-
-    /// Skips signs of emphasis; returns them.
-    fn emphasis_begin(&mut self) -> &'t str {
-        let rest = self.rest.trim_start_matches(['*', '_', '`']);
-        let emphasis = &self.rest[..self.rest.len() - rest.len()];
-        self.rest = rest;
-        emphasis
-    }
-
-    /// Reads the id of a source; returns its number.
-    fn source(&mut self) -> Result<Option<u32>, Stop> {
-        let Some(after) = self.rest.strip_prefix(['S', 's']) else { return Ok(None) };
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        if digits > MAX_DIGITS {
-            return Err(Stop::Text);
-        }
-        let next = after[digits..].chars().next().ok_or(Stop::Open)?;
-        match after[..digits].parse() {
-            Ok(_) if next.is_alphanumeric() => Err(Stop::Text),
-            Ok(number) => {
-                self.rest = &after[digits..];
-                Ok(Some(number))
-            }
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Reads letters and digits.
-    fn word(&mut self) -> Result<&'t str, Stop> {
-        let end = self.rest.find(|c: char| !c.is_alphanumeric()).ok_or(Stop::Open)?;
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        Ok(word)
-    }
-
-    /// Reads words in quotation marks. They may have quotation marks themselves, so only a mark ends them
-    /// before what may follow a quotation.
-    fn quote(&mut self, closing: char) -> Result<String, Stop> {
-        let begin = self.next()?;
-        let marks: &[char] = match begin {
-            '\'' | '‘' => &['\'', '’'],
-            '«' => &['»'],
-            '»' => &['«'],
-            '‹' => &['›'],
-            '「' => &['」'],
-            '『' => &['』'],
-            _ => &['"', '”', '“'],
-        };
-        let inner = &self.rest[begin.len_utf8()..];
-        for (at, mark) in inner.match_indices(marks) {
-            let after = &inner[at + mark.len()..];
-            if ends_quote(after, marks, closing).ok_or(Stop::Open)? {
-                self.rest = after;
-                return Ok(inner[..at].to_owned());
-            }
-        }
-        Err(Stop::Open)
-    }
-
-    /// Skips the link of a citation, which the model has made up.
-    fn link(&mut self, is_certain: bool, is_end: bool) -> Result<(), Stop> {
-        if self.rest.is_empty() && !is_end {
-            return Err(Stop::Open);
-        }
-        let Some(inner) = self.rest.strip_prefix('(') else { return Ok(()) };
-        if !is_certain {
-            return Err(Stop::Text);
-        }
-        match inner.find(|c: char| c == ')' || c.is_whitespace()) {
-            Some(end) if inner[end..].starts_with(')') => self.rest = &inner[end + 1..],
-            None if !is_end => return Err(Stop::Open),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Skips the end of an emphasis; returns whether it is there.
-    fn emphasis(&mut self, emphasis: &str, is_end: bool) -> Result<bool, Stop> {
-        if self.rest.len() < emphasis.len() && emphasis.starts_with(self.rest) && !is_end {
-            return Err(Stop::Open);
-        }
-        Ok(!emphasis.is_empty() && self.take(emphasis))
-    }
-}
-
-/// Returns whether a quotation ends before a text; `None` if the text ends before it is known.
-fn ends_quote(after: &str, marks: &[char], closing: char) -> Option<bool> {
-    let spaces = [' ', '\u{a0}', '.'];
-    let rest = after.trim_start_matches(spaces);
-    let next = rest.chars().next()?;
-    // `None` if the text ends behind the `S`.
-    let is_source = |text: &str| match text.strip_prefix('S').map(|after| after.chars().next()) {
-        Some(None) => None,
-        Some(Some(next)) => Some(next.is_ascii_digit()),
-        None => Some(false),
-    };
-    if next == closing || rest.len() < after.len() && is_source(rest)? {
-        return Some(true);
-    }
-    if !",;:/&|†(-–—".contains(next) {
-        return Some(false);
-    }
-    let tail = rest[next.len_utf8()..].trim_start_matches(spaces);
-    if tail.is_empty() {
-        return None;
-    }
-    if is_source(tail)? {
-        return Some(true);
-    }
-    // Where the words stand, up to the bracket or the next source; not the beginning of another quotation.
-    let (end, sign) = tail.char_indices().find(|(_, c)| *c == closing || *c == '\n' || marks.contains(c))?;
-    let mut words = tail[..end].split(|c: char| !c.is_alphanumeric());
-    Some(sign == closing || words.any(|word| is_source(word) == Some(true)))
 }

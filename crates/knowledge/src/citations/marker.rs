@@ -7,6 +7,8 @@ use super::group::{Beginning, Brackets, beginning};
 pub(super) const MAX_MARKER: usize = 600;
 /// The most signs of emphasis around a citation.
 const MAX_EMPHASIS: usize = 3;
+/// A tag around a citation, and its end.
+const SUPERSCRIPT: (&str, &str) = ("<sup>", "</sup>");
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,10 +65,10 @@ impl MarkerReader {
         while let Some(at) = rest.find(['[', '【', '(']) {
             let (before, from) = rest.split_at(at);
             // The mark is put in the place of the space and the emphasis before it.
-            let lead = Lead::before(before, pieces.last);
-            match beginning(from, lead.emphasis, is_end) {
+            let lead = Lead::before(before, pieces.last, from.starts_with('['));
+            match beginning(from, lead.end_of_emphasis(), lead.escape > 0, is_end) {
                 Beginning::Markers(Brackets { markers, length, is_certain, has_emphasis }) => {
-                    let begin = before.len() - if has_emphasis { lead.length() } else { lead.space_only() };
+                    let begin = before.len() - if has_emphasis { lead.length() } else { lead.without_emphasis() };
                     let text = (!is_certain).then(|| rest[begin..at + length].to_owned());
                     pieces.text(&before[..begin]);
                     pieces.group(Group { markers, text });
@@ -88,8 +90,8 @@ impl MarkerReader {
             }
         }
         // A space or an emphasis may be followed by a citation.
-        let lead = Lead::before(rest, pieces.last);
-        let kept = if is_end { rest.len() } else { rest.len() - lead.length() };
+        let lead = Lead::before(rest, pieces.last, true);
+        let kept = if is_end { rest.len() } else { rest.len() - lead.length().max(open_tag(rest)) };
         pieces.text(&rest[..kept]);
         if self.held.is_empty() {
             self.held = rest[kept..].to_owned();
@@ -131,16 +133,33 @@ impl Pieces {
     }
 }
 
-/// The text before a bracket that is removed with a citation: a space, and emphasis around it.
+/// Returns the length of the beginning of a tag at the end of a text, with the space before it.
+fn open_tag(text: &str) -> usize {
+    let (tag, _) = SUPERSCRIPT;
+    let begun = (1..tag.len()).rev().find_map(|length| text.strip_suffix(&tag[..length]));
+    begun.map_or(0, |before| text.len() - before.len() + usize::from(before.ends_with(' ')))
+}
+
+/// The text before a bracket that is removed with a citation: a space, emphasis around it, and a backslash that escapes
+/// the bracket.
 #[derive(Clone, Copy)]
 struct Lead<'t> {
     space: usize,
     emphasis: &'t str,
+    escape: usize,
 }
 
 impl<'t> Lead<'t> {
     /// Looks at the end of a text, which follows a character.
-    fn before(text: &'t str, previous: Option<char>) -> Self {
+    fn before(text: &'t str, previous: Option<char>, may_escape: bool) -> Self {
+        let unescaped = text.strip_suffix('\\').filter(|before| {
+            // Behind another one, the backslash is escaped itself.
+            may_escape && before.chars().next_back().or(previous) != Some('\\')
+        });
+        let (escape, text) = unescaped.map_or((0, text), |before| (1, before));
+        if let Some(plain) = text.strip_suffix(SUPERSCRIPT.0) {
+            return Self { space: usize::from(plain.ends_with(' ')), emphasis: SUPERSCRIPT.0, escape };
+        }
         let plain = text.trim_end_matches(['*', '_', '`']);
         let emphasis = &text[plain.len()..];
         let first = emphasis.chars().next();
@@ -148,17 +167,22 @@ impl<'t> Lead<'t> {
         // Behind a word, it is the end of what is emphasised.
         let is_begin = plain.chars().next_back().or(previous).is_none_or(char::is_whitespace);
         let (plain, emphasis) = if is_run && is_begin { (plain, emphasis) } else { (text, "") };
-        Self { space: usize::from(plain.ends_with(' ')), emphasis }
+        Self { space: usize::from(plain.ends_with(' ')), emphasis, escape }
+    }
+
+    /// Returns how the emphasis ends.
+    fn end_of_emphasis(self) -> &'t str {
+        if self.emphasis == SUPERSCRIPT.0 { SUPERSCRIPT.1 } else { self.emphasis }
     }
 
     /// Returns the length in bytes.
     fn length(self) -> usize {
-        self.space + self.emphasis.len()
+        self.space + self.emphasis.len() + self.escape
     }
 
-    /// Returns the length of the space if the emphasis stays, before which it stays, too.
-    fn space_only(self) -> usize {
-        if self.emphasis.is_empty() { self.space } else { 0 }
+    /// Returns the length if the emphasis stays, before which the space stays, too.
+    fn without_emphasis(self) -> usize {
+        self.escape + if self.emphasis.is_empty() { self.space } else { 0 }
     }
 }
 
@@ -261,6 +285,22 @@ mod tests {
         check("A [refS1] (see S1 for more) [see below]", "A [refS1] (see S1 for more) [see below]");
         check("A **[S1]** *[S1]* `[S1]` **[S1] b**", "A<1><1><1> **<1> b**");
         check("A **b**[S1]**c**", "A **b**<1>**c**");
+        // The name of a file or quoted words before the source.
+        check(
+            "A [refunds.md, S1] [source.pdf: S1, page 2] [refunds.md] [refunds.md, page 2]",
+            "A<1>?<1>? [refunds.md] [refunds.md, page 2]",
+        );
+        check("A [v1.2 S1] [e.g. S1] [S1.p3, S2] [refunds.md S1](u)", "A [v1.2 S1] [e.g. S1]<1><2> [refunds.md S1](u)");
+        check(
+            "A [\"60 days\" S1] [“60 days”, S1, S2] [\"a\", \"b\"] [\"\" S1]",
+            "A<1 60 days>?<1 60 days><2>? [\"a\", \"b\"]<1>?",
+        );
+        check("A [\"a [S1]\" S2] [\"a\nb\" S1]", "A [\"a<1>\" S2] [\"a\nb\" S1]");
+        // Escaped brackets, and tags.
+        check("A \\[S1\\] \\[S1, S2] \\\\[S1] [S1\\] \\(S1\\)", "A<1>?<1><2>? \\\\<1> [S1\\] \\(S1\\)");
+        check("A \\[ S1 + x \\] \\[S_1\\]", "A \\[ S1 + x \\] \\[S_1\\]");
+        check("A<sup>[S1]</sup> <sup>[S1, S2]</sup>. <sup>2</sup> a <su", "A<1><1><2>. <sup>2</sup> a <su");
+        check("A <sup>[S1] b</sup> <sup>\\[S1\\]</sup> **\\[S1\\]**", "A <sup><1> b</sup><1>?<1>?");
         // What may mean something else.
         check("[S3 bucket] [S3 bucket](u) [S3-compatible](u)", "<3>? [S3 bucket](u) [S3-compatible](u)");
         check("a[s1 + 1] (S1 is faster than S2) [S1](see there)", "a[s1 + 1] (S1 is faster than S2)<1>(see there)");
@@ -275,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "([\\[\\]()S12\"', a*_.-]|【|】|Source|cite|id|“x{0,650}”){0,40}", size in 1_usize..20) {
+        fn pieces_do_not_matter(text in "([\\[\\]()S12\"', a*_.\\\\-]|</?sup>|【|】|Source|cite|id|“x{0,650}”){0,40}", size in 1_usize..20) {
             fuzz_markers(&text, size);
         }
     }

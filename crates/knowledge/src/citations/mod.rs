@@ -7,6 +7,7 @@
 mod group;
 mod known;
 mod marker;
+mod scan;
 
 #[cfg(feature = "fuzz")]
 pub use marker::fuzz_markers;

@@ -40,6 +40,8 @@ impl List for ServerList {
     const TITLE: &'static str = TITLE;
     const SUMMARY: &'static str = "List the MCP servers of the config and the added ones";
     const EMPTY: &'static str = "There are no MCP servers.";
+    const NONE_YET: &'static str =
+        "There are no MCP servers yet. They are connections of the config, or added here if the config allows it.";
     const COLUMNS: &'static [ServerColumn] = &[
         ServerColumn::new("Server", "name", |item| Cell::text(&item.name)).shown_as(|item| match item.origin {
             Origin::Config => name(&item.name),

@@ -40,6 +40,7 @@ impl List for ConnectionList {
     const TITLE: &'static str = TITLE;
     const SUMMARY: &'static str = "List the connections to model providers, of the config and the added ones";
     const EMPTY: &'static str = "There are no connections to model providers.";
+    const NONE_YET: &'static str = "There are no connections to model providers yet. They are in the config, or added here if the config allows it.";
     const COLUMNS: &'static [ConnectionColumn] = &[
         ConnectionColumn::new("Connection", "name", |item| Cell::text(&item.name)).shown_as(|item| match item.origin {
             Origin::Config => name(&item.name),

@@ -62,6 +62,8 @@ impl List for SharedPromptList {
     const TITLE: &'static str = "Prompts";
     const SUMMARY: &'static str = "List the prompts that are shared with users";
     const EMPTY: &'static str = "No prompts match.";
+    const NONE_YET: &'static str =
+        "No prompts are shared yet. Share the first one below, or add it to the section “prompts” of the config.";
     const COLUMNS: &'static [PromptColumn] = &[
         PromptColumn::in_file("id", |item| Cell::text(&item.id)),
         PromptColumn::new("Prompt", "name", |item| Cell::text(&item.name)).shown_as(|item| match item.origin {

@@ -54,6 +54,8 @@ impl List for SkillList {
     const TITLE: &'static str = TITLE;
     const SUMMARY: &'static str = "List the skills of the config's folders and the installed ones";
     const EMPTY: &'static str = "No skills match.";
+    const NONE_YET: &'static str =
+        "There are no skills yet. Install the first one below, or put it into a folder that the config names.";
     const COLUMNS: &'static [SkillColumn] = &[
         SkillColumn::new("Skill", "name", |item| Cell::text(&item.name)).shown_as(|item| match item.origin {
             SkillOrigin::Folder => link(format!("{PATH}/{}/folder", item.name), &item.name),

@@ -54,6 +54,7 @@ impl List for TriggerList {
     const TITLE: &'static str = "Triggers";
     const SUMMARY: &'static str = "List the triggers of all workflows";
     const EMPTY: &'static str = "No triggers match.";
+    const NONE_YET: &'static str = "There are no triggers yet. Workflows have them in “triggers”.";
     const COLUMNS: &'static [TriggerColumn] = &[
         TriggerColumn::new("Trigger", "id", |item| Cell::text(&item.id)).shown_as(|item| link(path(item), &item.id)),
         TriggerColumn::new("Workflow", "workflow", |item| Cell::text(&item.workflow_id))

@@ -1,5 +1,6 @@
 //! Plain HTML pages, which need no script: their document, forms and tables.
 
+mod account_pages;
 mod browsers;
 mod document;
 mod forms;
@@ -7,6 +8,7 @@ mod numbers;
 mod table;
 mod visible;
 
+pub use account_pages::{AccountGroup, AccountPage};
 pub use browsers::browser_name;
 pub use document::{
     account_content, account_page, document, document_with_frames, form_page, live_document, message_page,

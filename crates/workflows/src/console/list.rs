@@ -93,6 +93,8 @@ impl List for RunList {
     const SUMMARY: &'static str = "List the runs of workflows";
     const TITLE: &'static str = "Workflows";
     const EMPTY: &'static str = "No runs match.";
+    const NONE_YET: &'static str =
+        "No workflow has run yet. Runs appear here when users, programs or triggers start a workflow.";
     const COLUMNS: &'static [RunColumn] = &[
         RunColumn::new("Run", "id", |item| Cell::text(&item.run.id))
             .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), super::run_page::short(&item.run.id))),

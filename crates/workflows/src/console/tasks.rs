@@ -39,6 +39,8 @@ impl List for TaskList {
     const SUMMARY: &'static str = "List the open questions of workflows";
     const TITLE: &'static str = "Workflow tasks";
     const EMPTY: &'static str = "No workflow waits for a person.";
+    const NONE_YET: &'static str =
+        "No workflow waits for a person. The questions that workflows ask appear here until they are answered.";
     const COLUMNS: &'static [TaskColumn] = &[
         TaskColumn::in_file("id", |task| Cell::text(&task.id)),
         TaskColumn::new("Question", "title", |task| Cell::text(&task.title)).shown_as(|task| {

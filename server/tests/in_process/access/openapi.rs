@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Routes for browsers, which the document does not contain, and what answers for SCIM that there is nothing.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "/account/",
     "/admin",
     "/auth/",
@@ -17,6 +17,7 @@ const PAGES: [&str; 13] = [
     "/embed/",
     "/docs/",
     "/embed.js",
+    "/embed-check.js",
     "/api/artifacts/frame",
     "/mcp-apps/",
     "/scim/v2/{*rest}",

@@ -3,7 +3,7 @@
 use crate::process::Server;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder};
 use ring::hmac;
 use serde_json::{Value, json};
@@ -153,6 +153,30 @@ async fn only_configured_origins_can_embed_chats() {
     let elsewhere =
         frame_request(&server, "closed", HOST_ORIGIN, "").header("sec-fetch-site", "cross-site").send().await.unwrap();
     assert_eq!(elsewhere.status().as_u16(), 403);
+}
+
+/// The element asks why its frame did not open. The answer is about the asking site only.
+#[tokio::test]
+async fn sites_learn_whether_they_are_listed() {
+    let (server, _folder) = serve(MODES[1]);
+    let check = async |origin: &str, expected: &str| {
+        let request = server.request(Method::GET, "/embed-check.js").header(ORIGIN, origin);
+        let response = request.send().await.unwrap();
+        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(
+            (header("access-control-allow-origin"), header("cache-control"), header("vary"), header("content-type")),
+            ("*".to_owned(), "no-store".to_owned(), "origin".to_owned(), "text/javascript; charset=utf-8".to_owned())
+        );
+        assert_eq!((response.status().as_u16(), response.headers().get(SET_COOKIE)), (200, None), "{origin}");
+        assert_eq!(response.text().await.unwrap(), expected, "{origin}");
+    };
+    check(HOST_ORIGIN, "export default true;\n").await;
+    for origin in ["https://evil.test", "https://www.shop.test.evil.test", "http://www.shop.test", "null", "*", ""] {
+        check(origin, "export default false;\n").await;
+    }
+    // A site in the query is not one that asks.
+    let path = format!("/embed-check.js?host={HOST_ORIGIN}");
+    assert_eq!(server.request(Method::GET, &path).send().await.unwrap().status().as_u16(), 400);
 }
 
 #[tokio::test]

@@ -46,8 +46,10 @@ pub trait List: 'static {
     const SUMMARY: &'static str;
     /// The title of the page.
     const TITLE: &'static str;
-    /// The text that the page shows if there are no rows.
+    /// The text that the page shows if no rows match the filters.
     const EMPTY: &'static str;
+    /// The text that the page shows if there are no rows at all: what will be there, and how the first one gets there.
+    const NONE_YET: &'static str;
     /// The columns, in the order of the table.
     const COLUMNS: &'static [Column<Self::Row>];
     /// The names of the file's columns in their order, if it is not that of [`Self::COLUMNS`].

@@ -5,7 +5,10 @@ use crate::admin::pager::pager;
 use crate::admin::paging::ListPage;
 use crate::html::Heading::{Number, Text};
 use crate::html::table_of;
+use axum::extract::Query;
+use axum::http::Uri;
 use leptos::prelude::*;
+use url::form_urlencoded::{self, Serializer};
 
 /// The parts of a list on its page, in their order.
 pub struct ListView {
@@ -34,7 +37,7 @@ impl ListView {
         Self {
             form: form.into_any(),
             links: view! { <a href=file>"Download as CSV"</a> }.into_any(),
-            table: table::<L>(page.items),
+            table: table::<L>(page.items, || empty_text::<L>(state, query, raw.unwrap_or_default())),
             pager: pager(L::PATH, raw, page.next).into_any(),
         }
     }
@@ -52,10 +55,25 @@ impl ListView {
     }
 }
 
-fn table<L: List>(rows: Vec<L::Row>) -> AnyView {
+/// Returns the text of a page without rows. `raw` is the query of the URL.
+fn empty_text<L: List>(state: &L::State, query: &L::Query, raw: &str) -> &'static str {
+    let parameters = || form_urlencoded::parse(raw.as_bytes());
+    if parameters().any(|(name, _)| name == "after") {
+        return L::EMPTY;
+    }
+    // Without filters, the fields are those of a query with nothing but the order.
+    let order = Serializer::new(String::new()).extend_pairs(parameters().filter(|(name, _)| name == "sort")).finish();
+    let plain = format!("/?{order}").parse::<Uri>().ok().and_then(|uri| Query::<L::Query>::try_from_uri(&uri).ok());
+    let fields = |query: &L::Query| L::filters(state, query).map(|fields| fields.to_html());
+    if plain.is_some_and(|Query(plain)| fields(&plain) == fields(query)) { L::NONE_YET } else { L::EMPTY }
+}
+
+/// Renders the rows, or the text that `empty` returns.
+fn table<L: List>(rows: Vec<L::Row>, empty: impl FnOnce() -> &'static str) -> AnyView {
     let shown: Vec<_> = L::COLUMNS.iter().filter_map(|column| Some((column, column.title?))).collect();
     let columns: Vec<_> =
         shown.iter().map(|(column, title)| if column.is_number { Number(title) } else { Text(title) }).collect();
     let cells = |row: &L::Row| shown.iter().map(|(column, _)| column.view(row)).collect();
-    table_of(&columns, rows.iter().map(cells), L::EMPTY)
+    let none = if rows.is_empty() { empty() } else { "" };
+    table_of(&columns, rows.iter().map(cells), none)
 }

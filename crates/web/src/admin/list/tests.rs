@@ -55,6 +55,7 @@ impl List for NumberList {
     const SUMMARY: &'static str = "List odd numbers";
     const TITLE: &'static str = "Odd numbers";
     const EMPTY: &'static str = "No numbers match.";
+    const NONE_YET: &'static str = "There are no numbers yet.";
     const COLUMNS: &'static [NumberColumn] = &[
         NumberColumn::new("Number", "value", |row| Cell::count(row.value))
             .aligned_right()
@@ -106,6 +107,7 @@ impl List for PlainList {
     const SUMMARY: &'static str = "List plain numbers";
     const TITLE: &'static str = "Plain numbers";
     const EMPTY: &'static str = "There are no numbers.";
+    const NONE_YET: &'static str = "There are no plain numbers yet.";
     const COLUMNS: &'static [NumberColumn] = &[NumberColumn::new("Number", "value", |row| Cell::count(row.value))];
 
     fn store(store: &Store) -> &Store {
@@ -114,6 +116,34 @@ impl List for PlainList {
 
     async fn fetch(_: &Store, _: &PlainQuery, page: &PageRequest) -> Result<ListPage<Number>, UserError> {
         page.page_in(vec![Number { value: 7, english_name: None }])
+    }
+}
+
+/// A list without rows.
+struct EmptyList;
+
+impl List for EmptyList {
+    type State = Store;
+    type Query = NumberQuery;
+    type Row = Number;
+
+    const PATH: &'static str = "/admin/no-numbers";
+    const SUMMARY: &'static str = "List no numbers";
+    const TITLE: &'static str = "No numbers";
+    const EMPTY: &'static str = "No numbers match.";
+    const NONE_YET: &'static str = "There are no numbers yet.";
+    const COLUMNS: &'static [NumberColumn] = PlainList::COLUMNS;
+
+    fn store(store: &Store) -> &Store {
+        store
+    }
+
+    async fn fetch(_: &Store, _: &NumberQuery, _: &PageRequest) -> Result<ListPage<Number>, UserError> {
+        Ok(ListPage { items: Vec::new(), next: None })
+    }
+
+    fn filters(store: &Store, query: &NumberQuery) -> Option<AnyView> {
+        NumberList::filters(store, query)
     }
 }
 
@@ -176,4 +206,20 @@ async fn list_without_filters_has_no_form() {
     };
     check(routes::<NumberList>().mount(&mut Vec::new()), "/admin/odd-numbers", true).await;
     check(routes::<PlainList>().mount(&mut Vec::new()), "/admin/plain-numbers", false).await;
+}
+
+#[tokio::test]
+async fn empty_list_says_whether_filters_hide_rows() {
+    let store = Schema::new(&[]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+    let routes = routes::<EmptyList>().mount(&mut Vec::new()).layer(Extension(Menu::default())).with_state(store);
+    let check = async |query: &str, expected: &str| {
+        let (status, page) = get(&routes, "admin", &format!("/admin/no-numbers{query}")).await;
+        assert!(status == 200 && page.contains(expected), "{query}: {page}");
+    };
+    for query in ["", "?", "?name=&sort=up", "?sort=down", "?name=&notice=deleted"] {
+        check(query, "There are no numbers yet.").await;
+    }
+    for query in ["?name=two", "?name=two&sort=down", "?after=50~"] {
+        check(query, "No numbers match.").await;
+    }
 }

@@ -62,6 +62,7 @@ impl List for DefinitionList {
     const SUMMARY: &'static str = "List the definitions of workflows";
     const TITLE: &'static str = "Workflow definitions";
     const EMPTY: &'static str = "No definitions match.";
+    const NONE_YET: &'static str = "There are no workflows yet. Add the first one with “New definition”, or to the section “workflows” of the config.";
     const COLUMNS: &'static [DefinitionColumn] = &[
         DefinitionColumn::new("Workflow", "id", |item| Cell::text(&item.id))
             .shown_as(|item| link(page_path(&item.id), &item.id)),
