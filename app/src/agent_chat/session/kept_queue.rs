@@ -57,7 +57,13 @@ impl Session {
                 spawn_local(self.refresh_queue());
             }
         });
-        spawn_local(self.refresh_queue());
+        spawn_local(async move {
+            self.refresh_queue().await;
+            // Some are sent by pages only.
+            if !self.is_disposed() && self.phase.get_untracked() == Phase::Idle {
+                self.send_waiting();
+            }
+        });
     }
 
     /// Whether messages do not wait on the server: they interrupt the answer.
