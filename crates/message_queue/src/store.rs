@@ -38,7 +38,7 @@ const CHANGE: &str = "
 const COUNT: &str = "SELECT count(*) FROM queued_messages WHERE conversation_id = $1";
 
 const COUNT_OF_USER: &str = "
-    SELECT count(*) FROM queued_messages q JOIN conversations c ON c.id = q.conversation_id WHERE c.owner = $1";
+    SELECT count(*) FROM queued_messages q CROSS JOIN conversations c WHERE c.id = q.conversation_id AND c.owner = $1";
 
 const LAST_PLACE: &str = "SELECT coalesce(max(queue_place), 0) FROM queued_messages WHERE conversation_id = $1";
 
@@ -49,13 +49,14 @@ const INSERT: &str = "
 
 const DELETE: &str = "DELETE FROM queued_messages WHERE conversation_id = $1 AND message_id = $2";
 
-/// The first message of a queue, if the answer that the conversation shows last has ended well.
+/// The first message of a queue, if the answer that the conversation shows last has ended well. `CROSS JOIN` and the signs
+/// before columns make SQLite begin with the few queued messages, and not with all runs that have ended.
 const NEXT_DUE: &str = "
     SELECT c.owner, c.agent_id, q.conversation_id, q.message_id, q.queued_content, q.composer_choices
-    FROM queued_messages q
-        JOIN conversations c ON c.id = q.conversation_id
-        JOIN runs r ON r.conversation_id = c.id AND r.epoch = c.epoch AND r.message_id = c.head
-    WHERE c.deleted_at IS NULL AND r.status = 'done' AND r.ended_at <= $1 AND q.queued_at <= $1
+    FROM queued_messages q CROSS JOIN conversations c CROSS JOIN runs r
+    WHERE c.id = q.conversation_id AND c.deleted_at IS NULL
+        AND r.conversation_id = q.conversation_id AND r.epoch = c.epoch AND r.message_id = c.head
+        AND r.status = 'done' AND +r.ended_at <= $1 AND q.queued_at <= $1
         AND q.held_until <= $2 AND q.needs_page = 0 AND q.refusal IS NULL
         AND NOT EXISTS (
             SELECT 1 FROM queued_messages e
