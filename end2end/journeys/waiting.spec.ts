@@ -45,19 +45,20 @@ test.describe("messages that wait", () => {
   test("queued messages are sent when no tab is open", async ({ page, context }) => {
     await open(page);
     const chat = new Chat(page);
-    await chat.startCounting(400, 3);
+    await chat.startCounting(1200, 3);
+    const isStored = (url: string) => url.includes("/api/message-queues/");
+    const stored = page.waitForResponse((response) => response.request().method() === "PUT" && isStored(response.url()));
     await chat.send("count to 3");
     await chat.send("count to 4");
-    await page.waitForResponse((response) => response.request().method() === "PUT" && response.url().includes("/api/message-queues/"));
+    const queue = (await stored).url().split("/").slice(0, -1).join("/");
+    const waiting = async () => (await (await context.request.get(queue)).json()).items.length;
+    await expect.poll(waiting).toBe(2);
     const address = page.url();
-    const waiting = await page.evaluate((id) => fetch(`/api/message-queues/${id}`).then((answer) => answer.json()), address.split("/").pop());
-    expect(waiting.items.length).toBeGreaterThan(0);
     const later = await context.newPage();
-    await later.goto("about:blank");
     await page.close();
-    await later.waitForTimeout(20_000);
+    await expect.poll(waiting, { timeout: 90_000 }).toBe(0);
     await later.goto(address);
-    await expect(own(later)).toHaveText([/count to 400/, /count to 3/, /count to 4/], { timeout: 30_000 });
+    await expect(own(later)).toHaveText([/count to 1200/, /count to 3/, /count to 4/], { timeout: 20_000 });
     await expect(later.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
   });
 
