@@ -23,11 +23,12 @@ test.describe("messages that wait", () => {
     await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
     await page.reload();
     await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
-    // Another tab shows the conversation and does not send the messages.
+    // Another tab shows the conversation with the messages, which the server has.
     const other = await context.newPage();
     await other.goto(page.url());
     await expect.poll(() => new Chat(other).counted(), { timeout: 20_000 }).toBeGreaterThan(3);
-    await expect(other.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
+    const elsewhere = other.getByRole("region", { name: "Waiting messages" }).getByRole("listitem");
+    await expect(elsewhere).toHaveText([/count to 3/, /count to 4/]);
     await page.getByRole("button", { name: "Edit the waiting message" }).last().click();
     await page.getByRole("textbox", { name: "Waiting message" }).fill("count to 5");
     await page.keyboard.press("Enter");
@@ -39,6 +40,26 @@ test.describe("messages that wait", () => {
     await page.reload();
     await expect(own(page)).toHaveCount(3);
     await expect(waiting).toHaveCount(0);
+  });
+
+  test("queued messages are sent when no tab is open", async ({ page, context }) => {
+    await open(page);
+    const chat = new Chat(page);
+    await chat.startCounting(1200, 3);
+    const isStored = (url: string) => url.includes("/api/message-queues/");
+    const stored = page.waitForResponse((response) => response.request().method() === "PUT" && isStored(response.url()));
+    await chat.send("count to 3");
+    await chat.send("count to 4");
+    const queue = (await stored).url().split("/").slice(0, -1).join("/");
+    const waiting = async () => (await (await context.request.get(queue)).json()).items.length;
+    await expect.poll(waiting).toBe(2);
+    const address = page.url();
+    const later = await context.newPage();
+    await page.close();
+    await expect.poll(waiting, { timeout: 90_000 }).toBe(0);
+    await later.goto(address);
+    await expect(own(later)).toHaveText([/count to 1200/, /count to 3/, /count to 4/], { timeout: 20_000 });
+    await expect(later.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
   });
 
   test("held back messages survive a reload", async ({ page }) => {

@@ -29,6 +29,7 @@ const BUILT_IN: &[Definition] = &[
     ::memory::DEFINITION,
     user_profile::DEFINITION,
     prompt_library::DEFINITION,
+    message_queue::DEFINITION,
     notifications::DEFINITION,
     projects::DEFINITION,
     chat_message::DEFINITION,

@@ -54,6 +54,7 @@ mcp ► auth capability chat config contract egress oauth_discovery schemas sett
 mcp_server ► auth capability chat config contract schemas settings store web wire
 mcp_servers ► added_entries auth capability config contract mcp settings store web wire
 memory ► auth capability chat config contract jobs settings store web wire
+message_queue ► auth capability chat config store web wire
 model_connections ► added_entries auth capability config contract egress settings store web wire
 notes ► capability chat config contract server store web wire
 notifications ► auth capability chat config egress jobs mail settings store web wire
@@ -73,7 +74,7 @@ schedules ►
 schemas ► offload
 scim ► auth capability config store web wire
 search_terms ►
-server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile voice web web_research wire workflows workspace
+server ► a2a accounts admin_console ag_ui agent alerts app auth capability channels chat chat_message child_process collections config config_editor connected_accounts contract custom_agents documents egress endpoints evaluation experiments faults follow_ups jobs knowledge lowdefy_import mail manual mcp mcp_server mcp_servers memory message_queue model_connections notifications offload openai_api operators plans projects prompt_library providers recordings remote_agents scim skills sse store tools triggers user_profile voice web web_research wire workflows workspace
 settings ►
 skills ► agent auth capability config contract settings store web wire
 sse ►

@@ -34,6 +34,26 @@ pub(in crate::agent_chat) struct QueuedMessage {
     pub(in crate::agent_chat) metadata: Value,
     /// Whether the user is editing it; it is not sent meanwhile.
     pub(in crate::agent_chat) is_edited: ArcRwSignal<bool>,
+    /// The copy on the server.
+    pub(in crate::agent_chat) copy: ArcRwSignal<ServerCopy>,
+}
+
+/// The copy of a waiting message on the server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::agent_chat) struct ServerCopy {
+    /// The text, and whether it is being edited here, as the server knows it; none if it has no copy.
+    pub(in crate::agent_chat) stored: Option<(String, bool)>,
+    /// Whether it is being edited in another tab; it is not sent meanwhile.
+    pub(in crate::agent_chat) is_held: bool,
+    /// Why the server could not send it.
+    pub(in crate::agent_chat) refusal: Option<String>,
+}
+
+impl QueuedMessage {
+    /// The text, and whether it is being edited. Not tracked.
+    pub(in crate::agent_chat) fn state(&self) -> (String, bool) {
+        (self.text.get_untracked(), self.is_edited.get_untracked())
+    }
 }
 
 /// A file attached to the next message.

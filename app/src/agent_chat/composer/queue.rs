@@ -60,8 +60,14 @@ fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {
         count => Some(texts::fill_count(Text::Files, count)),
     };
     let (edit, key) = (queued.clone(), queued.key.clone());
+    let copy = queued.copy.clone();
+    let refusal = move || {
+        let refusal = copy.with(|copy| copy.refusal.clone());
+        refusal.map(|refusal| view! { <span class="cw-queued-files" dir="auto">{refusal}</span> }.into_any())
+    };
     view! {
         <p dir="auto">{words}</p>
+        {refusal}
         {files.map(|files| view! { <span class="cw-queued-files">{files}</span> })}
         <button
             type="button"
@@ -78,7 +84,7 @@ fn item_content(session: Session, queued: &QueuedMessage) -> AnyView {
             aria-label=t(Text::QueueRemove)
             title=t(Text::Remove)
             on:click=move |_| {
-                session.unqueue(&key);
+                session.remove_queued(&key);
                 session.focus_requests.update(|count| *count += 1);
             }
         >

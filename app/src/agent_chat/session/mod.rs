@@ -28,6 +28,7 @@ mod edit;
 mod external_storage;
 mod form;
 mod host_form;
+mod kept_queue;
 mod page;
 mod queue;
 mod shared_state;
@@ -182,6 +183,11 @@ struct SessionInner {
     history: Vec<UiMessage>,
     /// The waiting message that is being sent.
     sending_queued: Option<QueuedMessage>,
+    /// Whether copies of waiting messages are being stored on the server.
+    is_keeping_queue: bool,
+    /// Counts the changes of these copies, with their beginnings and ends: a list that was loaded
+    /// meanwhile may lack one.
+    queue_changes: u32,
     /// Whether the page is being asked if a message may be sent.
     is_asking_page: bool,
     /// The versions that the expected answer replaces.

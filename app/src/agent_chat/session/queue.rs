@@ -1,11 +1,11 @@
 //! Messages sent while an answer is being written: they wait for its end, or interrupt it. The
-//! queue survives a reload in its tab. Each message has its id from the start, so that the server
-//! accepts it once, even if two tabs send it.
+//! queue survives a reload in its tab, and the server has copies (`kept_queue.rs`). Each message has
+//! its id from the start, so that the server accepts it once, even if two tabs send it.
 
 use super::{Phase, Session};
 use crate::agent_chat::chunk_tables::SESSION;
 use crate::agent_chat::composer::drafts::user_mark;
-use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage};
+use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage, ServerCopy};
 use crate::prelude::*;
 use crate::texts::{self, Text};
 use crate::ui::browser;
@@ -55,22 +55,33 @@ impl Session {
     /// stopped or waits for the user puts the queue on hold.
     pub(super) fn send_waiting(self) {
         let interrupting = self.inner.try_update_value(|inner| std::mem::take(&mut inner.stopped_for_queue));
-        let outcome = self.newest_answer().and_then(|answer| answer.metadata.with_untracked(|about| about.outcome));
-        let is_free = match outcome {
-            Some(Outcome::Done) => true,
-            Some(Outcome::Stopped) => interrupting == Some(true),
-            _ => false,
-        };
-        if is_free {
-            self.send_first();
+        if self.queue.with_untracked(Vec::is_empty) {
+            return;
         }
+        match self.newest_outcome() {
+            Some(Outcome::Stopped) if interrupting == Some(true) => self.send_first(),
+            // Another tab may have changed the messages, or sent the first one.
+            Some(Outcome::Done) => leptos::task::spawn_local(async move {
+                self.refresh_queue().await;
+                if !self.is_disposed() && self.newest_outcome() == Some(Outcome::Done) {
+                    self.send_first();
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    fn newest_outcome(self) -> Option<Outcome> {
+        self.newest_answer().and_then(|answer| answer.metadata.with_untracked(|about| about.outcome))
     }
 
     /// Sends the first message of the queue.
     pub(in crate::agent_chat) fn send_first(self) {
         self.drop_sent();
         let first = self.queue.with_untracked(|queue| queue.first().cloned());
-        let Some(first) = first.filter(|first| !first.is_edited.get_untracked()) else { return };
+        let is_held =
+            |first: &QueuedMessage| first.is_edited.get_untracked() || first.copy.with_untracked(|copy| copy.is_held);
+        let Some(first) = first.filter(|first| !is_held(first)) else { return };
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
@@ -117,6 +128,7 @@ impl Session {
         if self.phase.get_untracked() == Phase::Idle {
             self.send_waiting();
         }
+        self.keep_queue();
     }
 
     /// Requests the code for the messages that waited in this tab before the page was loaded.
@@ -144,7 +156,7 @@ impl Session {
     }
 
     /// Removes a message from the queue.
-    pub(in crate::agent_chat) fn unqueue(self, key: &str) {
+    pub(super) fn unqueue(self, key: &str) {
         self.queue.update(|queue| queue.retain(|queued| queued.key != key));
     }
 
@@ -160,7 +172,7 @@ impl Session {
         if let Some(text) = text {
             let text = text.trim().to_owned();
             if text.is_empty() && queued.files.is_empty() {
-                self.unqueue(&queued.key);
+                self.remove_queued(&queued.key);
             } else {
                 queued.text.set(text);
             }
@@ -170,16 +182,19 @@ impl Session {
     }
 }
 
-fn queued_message(out: OutgoingMessage, key: String) -> QueuedMessage {
+pub(super) fn queued_message(out: OutgoingMessage, key: String) -> QueuedMessage {
     let OutgoingMessage { text, files, metadata } = out;
-    QueuedMessage { key, text: ArcRwSignal::new(text), files, metadata, is_edited: ArcRwSignal::new(false) }
+    let (text, is_edited, copy) =
+        (ArcRwSignal::new(text), ArcRwSignal::new(false), ArcRwSignal::new(ServerCopy::default()));
+    QueuedMessage { key, text, files, metadata, is_edited, copy }
 }
 
-/// Serializes a message for the storage. Tracks the text, which may change while it waits.
+/// Serializes a message for the storage. Tracks the text and the copy, which may change while it waits.
 fn to_json(queued: &QueuedMessage) -> Value {
     let file = |file: &OutgoingFile| json!({ "part": UiPart::File(file.part.clone()), "size": file.size });
     let files: Vec<Value> = queued.files.iter().map(file).collect();
-    json!({ "id": queued.key, "text": queued.text.get(), "files": files, "metadata": queued.metadata })
+    let stored = queued.copy.with(|copy| copy.stored.as_ref().map(|(text, _)| text.clone()));
+    json!({ "id": queued.key, "text": queued.text.get(), "files": files, "metadata": queued.metadata, "stored": stored })
 }
 
 /// Reads messages from the storage.
@@ -193,7 +208,11 @@ fn from_json(kept: &Value) -> impl Iterator<Item = QueuedMessage> {
         let text = |key: &str| own.get(key).and_then(Value::as_str).map(str::to_owned);
         let files = own.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(file).collect();
         let metadata = own.get("metadata").cloned().unwrap_or_default();
-        Some(queued_message(OutgoingMessage { text: text("text")?, files, metadata }, text("id")?))
+        let queued = queued_message(OutgoingMessage { text: text("text")?, files, metadata }, text("id")?);
+        // Whether it was being edited is not known, so its state is stored again.
+        let stored = text("stored").map(|text| (text, true));
+        queued.copy.set(ServerCopy { stored, ..ServerCopy::default() });
+        Some(queued)
     };
     kept.as_array().into_iter().flatten().filter_map(queued).take(MAX_QUEUED)
 }

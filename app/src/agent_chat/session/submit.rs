@@ -150,7 +150,12 @@ impl Session {
             // The text is back in the composer; if it is sent again unchanged, it keeps its id.
             self.messages.update(|messages| messages.retain(|message| message.id != id));
             self.inner.update_value(|inner| inner.unsent_message = Some((id.clone(), out.clone())));
-            self.restore_to_composer(out, id);
+            // One that waited waits on, so that it is not in the queue of the server as well.
+            if self.inner.with_value(|inner| inner.sending_queued.is_some()) {
+                self.put_first(out, id);
+            } else {
+                self.restore_to_composer(out, id);
+            }
             self.finish_sending_queued();
             self.handle_refusal(&error, Remedy::Send);
         });

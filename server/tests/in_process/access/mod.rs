@@ -55,7 +55,7 @@ fn expected_scope(method: &str, path: &str) -> Option<KeyScope> {
         return Some(KeyScope::Agents);
     }
     match path.strip_prefix("/api/")?.split('/').next()? {
-        "agent" | "models" | "runs" | "tool-apps" | "tool-questions" => Some(KeyScope::Agents),
+        "agent" | "message-queues" | "models" | "runs" | "tool-apps" | "tool-questions" => Some(KeyScope::Agents),
         "artifact-shares" | "conversations" | "folders" | "memory" | "notifications" | "profile" | "projects"
         | "prompts" | "search" | "shares" | "transcriptions" => Some(KeyScope::Conversations),
         "collections" | "documents" | "endpoints" | "events" | "libraries" | "workflows" => Some(KeyScope::Endpoints),

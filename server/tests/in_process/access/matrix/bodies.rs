@@ -199,7 +199,7 @@ fn camel(name: &str) -> String {
 pub(super) fn kind_of_segment(part: &str) -> Option<&'static str> {
     Some(match part {
         "artifact-shares" => "artifact share",
-        "conversations" => "conversation",
+        "conversations" | "message-queues" => "conversation",
         "facts" => "fact",
         "folders" => "folder",
         "updates" => "update",

@@ -144,6 +144,10 @@ impl TestServer {
         assert_eq!(self.send(&ADA, Method::PUT, "/api/profile", text).await.0, 204);
         let folder = id(&made(&ADA, "/api/folders", json!({ "name": format!("Work {CANARY}") })).await);
         let share = id(&made(&ADA, "/api/conversations/ada-c/shares", json!({})).await);
+        // It is not sent, because a question is open there.
+        let queued = json!({ "id": "ada-q", "role": "user", "parts": [{ "type": "text", "text": CANARY }] });
+        let queued = RequestBody::Json(json!({ "message": queued, "pageId": "p" }));
+        assert_eq!(self.send(&ADA, Method::PUT, "/api/message-queues/ada-e/ada-q", queued).await.0, 200);
         let question = json!({ "agent_name": "a", "input": { "prompt": CANARY } });
         let run = made(&ADA, "/api/runs/invoke", question).await["run_id"].as_str().unwrap().to_owned();
         let response = id(&made(&ADA, "/v1/responses", json!({ "model": "a", "input": CANARY })).await);
@@ -247,6 +251,7 @@ impl TestServer {
             "/api/conversations/ada-c/files",
             "/api/conversations/ada-c/files/1",
             "/api/conversations/ada-c/files/shares",
+            "/api/message-queues/ada-e",
             "/api/folders",
             "/api/grants",
             "/api/runs",

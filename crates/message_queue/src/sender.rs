@@ -1,0 +1,113 @@
+//! Sends the messages that are due and that no open page has sent.
+
+use crate::message::Choices;
+use crate::store::{self, DueMessage};
+use ::store::StoreError;
+use auth::LOCAL_OWNER;
+use capability::{Caller, Context};
+use config::{AuthMode, OWNER_ROLES};
+use serde_json::Map;
+use web::times::now_millis;
+use wire::api::{SendRequest, Submission};
+use wire::{ErrorCode, UserError};
+
+/// The time in which an open page sends the next message itself, in milliseconds.
+const GRACE_MS: i64 = 3_000;
+/// The time after which a message is tried again that could not be sent for the moment, in milliseconds.
+const PAUSE_MS: i64 = 10_000;
+/// The most messages that a server sends in a row.
+const MAX_IN_A_ROW: usize = 50;
+
+/// The reasons that users read.
+const NEEDS_PAGE: &str = "It is sent when you open this conversation.";
+const DISABLED: &str = "Your account is disabled.";
+const UNREADABLE: &str = "This message cannot be read. Remove it, and write it again.";
+
+/// Sends what is due. Each message is looked for right before it is sent, because the conversation may have gone on.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn send_due(context: &Context) -> Result<(), StoreError> {
+    for _ in 0..MAX_IN_A_ROW {
+        if context.chat.is_draining() {
+            return Ok(());
+        }
+        let now = now_millis();
+        let Some(due) = store::next_due(&context.store, now - GRACE_MS, now).await? else { return Ok(()) };
+        send(context, due, now).await?;
+    }
+    Ok(())
+}
+
+/// Sends a message as the owner of its conversation. The row is deleted with that.
+async fn send(context: &Context, due: DueMessage, now: i64) -> Result<(), StoreError> {
+    let caller = match caller(context, &due.owner).await? {
+        Ok(caller) => caller,
+        Err(reason) => return store::refuse(&context.store, due, reason).await,
+    };
+    let Some(request) = request(&due) else { return store::refuse(&context.store, due, UNREADABLE).await };
+    match context.chat.send(&caller, request).await {
+        // The stream is dropped: the run belongs to the server, and open pages find it.
+        Ok(_) => {
+            tracing::info!(conversation = due.conversation_id, "a queued message was sent");
+            // Its row is gone, unless the message was in the conversation before: then it must not be found again.
+            store::remove(&context.store, &due.owner, &due.conversation_id, &due.message_id).await?;
+            Ok(())
+        }
+        Err(error) if is_temporary(&error) => store::hold(&context.store, due, now + PAUSE_MS).await,
+        Err(error) => store::refuse(&context.store, due, &error.message).await,
+    }
+}
+
+/// Returns whether the same message may be accepted in a moment. A quota, which has a reason, takes longer.
+fn is_temporary(error: &UserError) -> bool {
+    match error.code {
+        ErrorCode::Busy | ErrorCode::Unavailable | ErrorCode::Internal => true,
+        ErrorCode::RateLimited => error.reason.is_none(),
+        _ => false,
+    }
+}
+
+/// Returns the owner of a conversation with the rights that they have now, or why the server cannot act as them.
+async fn caller(context: &Context, owner: &str) -> Result<Result<Caller, &'static str>, StoreError> {
+    let config = context.current.config();
+    Ok(match &config.auth.mode {
+        AuthMode::Local if owner == LOCAL_OWNER => {
+            Ok(Caller::signed_in(owner).with_roles(OWNER_ROLES.map(str::to_owned).to_vec()))
+        }
+        AuthMode::Anonymous => Ok(Caller::visitor(owner)),
+        AuthMode::Accounts(_) => match context.store.user_by_id(owner).await? {
+            Some((user, _)) if user.disabled_at.is_none() => {
+                Ok(Caller::signed_in(owner).with_name(Some(user.name)).with_roles(user.roles))
+            }
+            Some(_) => Err(DISABLED),
+            None => Ok(Caller::visitor(owner)),
+        },
+        AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => Err(NEEDS_PAGE),
+    })
+}
+
+/// Returns whether the server can send messages of a caller later: it can act as them, and they have no rights that only
+/// their own requests prove.
+pub(crate) fn can_send_for(context: &Context, caller: &Caller) -> bool {
+    let is_unknown = matches!(context.current.config().auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_));
+    !is_unknown && caller.bearer.is_none() && caller.site_claims.is_none()
+}
+
+/// Returns the submission of a message. It has no state of the page: what was in the form when the message was written may
+/// have changed since.
+fn request(due: &DueMessage) -> Option<SendRequest> {
+    let message = serde_json::from_str(&due.content).ok()?;
+    let choices: Choices = serde_json::from_str(&due.choices).ok()?;
+    Some(SendRequest {
+        page_id: choices.page_id,
+        block_id: choices.block_id,
+        agent_id: due.agent_id.clone(),
+        conversation_id: due.conversation_id.clone(),
+        submission: Submission::Message { message, replaces: None, history: Vec::new() },
+        shared_state: Map::new(),
+        url_query: choices.url_query,
+        switches: choices.switches,
+        options: choices.options,
+    })
+}

@@ -1,0 +1,283 @@
+//! The table of queued messages.
+
+use ::store::sql::{self, Db, Row};
+use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
+
+/// The table. Its rows are deleted with their conversation.
+pub(crate) const TABLES: CapabilityTables = CapabilityTables {
+    capability: "message_queue",
+    migrations: &[Migration {
+        name: "queued messages",
+        sqlite: include_str!("../migrations/sqlite/0001_queued_messages.sql"),
+        postgres: include_str!("../migrations/postgres/0001_queued_messages.sql"),
+    }],
+    tables: &[Table { name: "queued_messages", key: "conversation_id, message_id", owner: None }],
+    user_deletion: &[],
+};
+
+/// The most messages that wait in a conversation.
+pub(crate) const MAX_QUEUED: i64 = 20;
+/// The most messages that wait for a user in all conversations.
+const MAX_OF_USER: i64 = 500;
+
+const CONVERSATION: &str = "SELECT id FROM conversations WHERE owner = $1 AND id = $2 AND deleted_at IS NULL";
+
+const LIST: &str = "
+    SELECT q.message_id, q.queued_content, q.needs_page, q.held_until, q.refusal
+    FROM queued_messages q JOIN conversations c ON c.id = q.conversation_id
+    WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+    ORDER BY q.queue_place, q.message_id";
+
+const SENT: &str = "SELECT id FROM messages WHERE conversation_id = $1 AND id = $2";
+
+const CHANGE: &str = "
+    UPDATE queued_messages
+    SET queued_content = $3, composer_choices = $4, needs_page = $5, held_until = $6, refusal = NULL
+    WHERE conversation_id = $1 AND message_id = $2";
+
+const COUNT: &str = "SELECT count(*) FROM queued_messages WHERE conversation_id = $1";
+
+const COUNT_OF_USER: &str = "
+    SELECT count(*) FROM queued_messages q CROSS JOIN conversations c WHERE c.id = q.conversation_id AND c.owner = $1";
+
+const LAST_PLACE: &str = "SELECT coalesce(max(queue_place), 0) FROM queued_messages WHERE conversation_id = $1";
+
+const INSERT: &str = "
+    INSERT INTO queued_messages
+        (conversation_id, message_id, queue_place, queued_content, composer_choices, needs_page, held_until, queued_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+const DELETE: &str = "DELETE FROM queued_messages WHERE conversation_id = $1 AND message_id = $2";
+
+/// The first message of a queue, if the answer that the conversation shows last has ended well. `CROSS JOIN` and the signs
+/// before columns make SQLite begin with the few queued messages, and not with all runs that have ended.
+const NEXT_DUE: &str = "
+    SELECT c.owner, c.agent_id, q.conversation_id, q.message_id, q.queued_content, q.composer_choices
+    FROM queued_messages q CROSS JOIN conversations c CROSS JOIN runs r
+    WHERE c.id = q.conversation_id AND c.deleted_at IS NULL
+        AND r.conversation_id = q.conversation_id AND r.epoch = c.epoch AND r.message_id = c.head
+        AND r.status = 'done' AND +r.ended_at <= $1 AND q.queued_at <= $1
+        AND q.held_until <= $2 AND q.needs_page = 0 AND q.refusal IS NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM queued_messages e
+            WHERE e.conversation_id = q.conversation_id
+                AND (e.queue_place < q.queue_place OR (e.queue_place = q.queue_place AND e.message_id < q.message_id)))
+    ORDER BY q.queued_at, q.message_id LIMIT 1";
+
+/// A message that was changed meanwhile is tried again as it is now.
+const REFUSE: &str = "
+    UPDATE queued_messages SET refusal = $4
+    WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3";
+
+const HOLD: &str = "
+    UPDATE queued_messages SET held_until = $3
+    WHERE conversation_id = $1 AND message_id = $2 AND held_until < $3";
+
+/// A message that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct QueuedMessage {
+    /// The message, as JSON.
+    pub(crate) content: String,
+    /// Whether only an open page may send it.
+    pub(crate) needs_page: bool,
+    /// Unix time in milliseconds.
+    pub(crate) held_until: i64,
+    /// Why the server could not send it.
+    pub(crate) refusal: Option<String>,
+}
+
+/// A message to add or to change.
+#[derive(Clone, Debug)]
+pub(crate) struct NewQueued {
+    pub(crate) message_id: String,
+    /// The message, as JSON.
+    pub(crate) content: String,
+    /// The state of the composer, as JSON.
+    pub(crate) choices: String,
+    /// Whether only an open page may send it.
+    pub(crate) needs_page: bool,
+    /// Unix times in milliseconds.
+    pub(crate) held_until: i64,
+    pub(crate) now: i64,
+}
+
+/// The outcome of adding or changing a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PutOutcome {
+    /// It waits.
+    Queued,
+    /// The conversation has the message already, so it does not wait.
+    Sent,
+    /// Too many messages wait.
+    Full,
+    /// The user has no such conversation.
+    Gone,
+}
+
+/// A message that is due, with its conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DueMessage {
+    pub(crate) owner: String,
+    pub(crate) agent_id: String,
+    pub(crate) conversation_id: String,
+    pub(crate) message_id: String,
+    /// The message, as JSON.
+    pub(crate) content: String,
+    /// The state of the composer, as JSON.
+    pub(crate) choices: String,
+}
+
+fn queued(row: &Row) -> Result<QueuedMessage, StoreError> {
+    Ok(QueuedMessage {
+        content: row.try_get("queued_content")?,
+        needs_page: row.try_get::<i64>("needs_page")? != 0,
+        held_until: row.try_get("held_until")?,
+        refusal: row.try_get("refusal")?,
+    })
+}
+
+fn due(row: &Row) -> Result<DueMessage, StoreError> {
+    Ok(DueMessage {
+        owner: row.try_get("owner")?,
+        agent_id: row.try_get("agent_id")?,
+        conversation_id: row.try_get("conversation_id")?,
+        message_id: row.try_get("message_id")?,
+        content: row.try_get("queued_content")?,
+        choices: row.try_get("composer_choices")?,
+    })
+}
+
+async fn has_conversation(db: &mut Db, owner: &str, conversation_id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<String>(CONVERSATION).bind(owner).bind(conversation_id);
+    Ok(find.fetch_optional(db).await?.is_some())
+}
+
+/// Returns whether a user has a conversation.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn is_own(store: &Store, owner: &str, conversation_id: &str) -> Result<bool, StoreError> {
+    let (owner, id) = (owner.to_owned(), conversation_id.to_owned());
+    store.read(move |db| Box::pin(async move { has_conversation(db, &owner, &id).await })).await
+}
+
+/// Returns the queue of a conversation, in order; empty if the user has no such conversation.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn list(store: &Store, owner: &str, conversation_id: &str) -> Result<Vec<QueuedMessage>, StoreError> {
+    let list = sql::query(LIST).bind(owner).bind(conversation_id);
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let rows = list.fetch_all(db).await?;
+            rows.iter().map(queued).collect()
+        })
+    });
+    read.await
+}
+
+/// Adds a message at the end of a queue, or changes the one with its id.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn put(
+    store: &Store,
+    owner: &str,
+    conversation_id: &str,
+    new: NewQueued,
+) -> Result<PutOutcome, StoreError> {
+    let (owner, id) = (owner.to_owned(), conversation_id.to_owned());
+    let write = store.write(move |db| Box::pin(async move { put_in(db, &owner, &id, &new).await }));
+    write.await
+}
+
+async fn put_in(db: &mut Db, owner: &str, id: &str, new: &NewQueued) -> Result<PutOutcome, StoreError> {
+    if !has_conversation(db, owner, id).await? {
+        return Ok(PutOutcome::Gone);
+    }
+    let sent = sql::query_scalar::<String>(SENT).bind(id).bind(&new.message_id);
+    if sent.fetch_optional(&mut *db).await?.is_some() {
+        return Ok(PutOutcome::Sent);
+    }
+    let change = sql::query(CHANGE).bind(id).bind(&new.message_id).bind(&new.content).bind(&new.choices);
+    if change.bind(new.needs_page).bind(new.held_until).execute(&mut *db).await?.rows_affected() > 0 {
+        return Ok(PutOutcome::Queued);
+    }
+    let count = sql::query_scalar::<i64>(COUNT).bind(id).fetch_one(&mut *db).await?;
+    let count_of_user = sql::query_scalar::<i64>(COUNT_OF_USER).bind(owner).fetch_one(&mut *db).await?;
+    if count >= MAX_QUEUED || count_of_user >= MAX_OF_USER {
+        return Ok(PutOutcome::Full);
+    }
+    let last = sql::query_scalar::<i64>(LAST_PLACE).bind(id).fetch_one(&mut *db).await?;
+    let insert = sql::query(INSERT).bind(id).bind(&new.message_id).bind(last + 1).bind(&new.content);
+    let insert = insert.bind(&new.choices).bind(new.needs_page).bind(new.held_until).bind(new.now);
+    insert.execute(db).await?;
+    Ok(PutOutcome::Queued)
+}
+
+/// Removes a message from a queue, if it is there. Returns whether the user has the conversation.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn remove(
+    store: &Store,
+    owner: &str,
+    conversation_id: &str,
+    message_id: &str,
+) -> Result<bool, StoreError> {
+    let (owner, id) = (owner.to_owned(), conversation_id.to_owned());
+    let delete = sql::query(DELETE).bind(conversation_id).bind(message_id);
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            if !has_conversation(db, &owner, &id).await? {
+                return Ok(false);
+            }
+            delete.execute(db).await?;
+            Ok(true)
+        })
+    });
+    write.await
+}
+
+/// Returns the message that was added first among those that are due: added before `before`, after an answer that ended
+/// well before it.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn next_due(store: &Store, before: i64, now: i64) -> Result<Option<DueMessage>, StoreError> {
+    let find = sql::query(NEXT_DUE).bind(before).bind(now);
+    let read = store.read(move |db| {
+        Box::pin(async move {
+            let row = find.fetch_optional(db).await?;
+            row.as_ref().map(due).transpose()
+        })
+    });
+    read.await
+}
+
+/// Stores why a message cannot be sent. It waits until the user changes, sends or removes it.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn refuse(store: &Store, due: DueMessage, reason: &str) -> Result<(), StoreError> {
+    let refuse = sql::query(REFUSE).bind(due.conversation_id).bind(due.message_id).bind(due.content).bind(reason);
+    write(store, refuse).await
+}
+
+/// Lets a message wait until a time; Unix time in milliseconds.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn hold(store: &Store, due: DueMessage, until: i64) -> Result<(), StoreError> {
+    write(store, sql::query(HOLD).bind(due.conversation_id).bind(due.message_id).bind(until)).await
+}
+
+async fn write(store: &Store, change: sql::Query) -> Result<(), StoreError> {
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            change.execute(db).await?;
+            Ok(())
+        })
+    });
+    write.await
+}
