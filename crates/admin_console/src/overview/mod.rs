@@ -123,36 +123,45 @@ async fn overview(state: &ConsoleState, query: &OverviewQuery, now: i64) -> Resu
     };
     let before = UsageFilter { first_day: first_day - count, last_day: first_day - 1, ..filter.clone() };
     let is_of_model = filter.model.is_some();
-    let (ratings, previous_ratings) = if is_of_model {
-        (Vec::new(), Vec::new())
-    } else {
-        (
-            store.ratings_by_day(&filter).await.map_err(from_store_error)?,
-            store.ratings_by_day(&before).await.map_err(from_store_error)?,
-        )
+    let ratings_by_day = async |filter: &UsageFilter| {
+        if is_of_model { Ok(Vec::new()) } else { store.ratings_by_day(filter).await }
     };
+    // The database reads them at the same time: on a server with many runs, each takes some milliseconds.
+    let (ratings, previous_ratings, total, previous, days, previous_days, agents, models, users, groups) =
+        tokio::try_join!(
+            ratings_by_day(&filter),
+            ratings_by_day(&before),
+            store.total_usage(&filter),
+            store.total_usage(&before),
+            store.usage_by_day(&filter),
+            store.usage_by_day(&before),
+            store.usage_by_agent(&filter),
+            store.usage_by_model(&filter),
+            store.usage_by_user(&filter),
+            store.usage_by_group(&filter),
+        )
+        .map_err(from_store_error)?;
     Ok(Overview {
         first_day,
         last_day,
-        total: store.total_usage(&filter).await.map_err(from_store_error)?,
-        previous: store.total_usage(&before).await.map_err(from_store_error)?,
-        days: every_day(store, &filter).await?,
-        previous_days: every_day(store, &before).await?,
+        total,
+        previous,
+        days: every_day(&filter, &days),
+        previous_days: every_day(&before, &previous_days),
         ratings,
         previous_ratings,
         is_of_model,
-        agents: store.usage_by_agent(&filter).await.map_err(from_store_error)?,
-        models: store.usage_by_model(&filter).await.map_err(from_store_error)?,
-        users: store.usage_by_user(&filter).await.map_err(from_store_error)?,
-        groups: store.usage_by_group(&filter).await.map_err(from_store_error)?,
+        agents,
+        models,
+        users,
+        groups,
     })
 }
 
-/// Returns the usage of each day of a period.
-async fn every_day(store: &Store, filter: &UsageFilter) -> Result<Vec<DayUsage>, UserError> {
-    let used = store.usage_by_day(filter).await.map_err(from_store_error)?;
+/// Returns the usage of each day of a period, also of those without any.
+fn every_day(filter: &UsageFilter, used: &[DayUsage]) -> Vec<DayUsage> {
     let on = |day: i64| used.iter().find(|used| used.day == day).map(|used| used.totals).unwrap_or_default();
-    Ok((filter.first_day..=filter.last_day).map(|day| DayUsage { day, totals: on(day) }).collect())
+    (filter.first_day..=filter.last_day).map(|day| DayUsage { day, totals: on(day) }).collect()
 }
 
 /// Returns the id of a group that is given by its name or id; an unknown one has no members.
