@@ -117,5 +117,5 @@ fn find<'f>(folders: &'f [Folder], id: &str) -> Option<&'f Folder> {
 pub(super) fn position(folders: &[Folder], id: &str) -> String {
     let Some((at, all)) = siblings(folders, id) else { return String::new() };
     let name = find(folders, id).map(|folder| folder.name.as_str()).unwrap_or_default();
-    fill(Text::FolderPosition, &[name, &(at + 1).to_string(), &all.len().to_string()])
+    fill(Text::FolderPlace, &[name, &(at + 1).to_string(), &all.len().to_string()])
 }

@@ -38,5 +38,5 @@ texts! { super::OF_ARTIFACTS;
     MoveUp = "Move up",
     MoveDown = "Move down",
     KeyMoveFolder = "Move a folder up or down, in an order of your own",
-    FolderPosition = "{1}: position {2} of {3}",
+    FolderPlace = "{1}: position {2} of {3}",
 }
