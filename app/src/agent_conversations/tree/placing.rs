@@ -31,7 +31,7 @@ impl ConversationListState {
         let Some((from, to)) = parents else { return };
         spawn_local(async move {
             if from != to {
-                match move_folder(id.clone(), to).await {
+                match move_folder(id.clone(), to, None).await {
                     Ok(FolderList { items }) => drop(self.folders.try_set(items)),
                     Err(error) => return self.set_error(error),
                 }
