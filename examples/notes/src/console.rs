@@ -24,7 +24,8 @@ impl List for NoteList {
     const PATH: &'static str = "/admin/notes";
     const TITLE: &'static str = "Notes";
     const SUMMARY: &'static str = "List the notes of all users";
-    const EMPTY: &'static str = "No agent has taken a note.";
+    const EMPTY: &'static str = "No notes match.";
+    const NONE_YET: &'static str = "No agent has taken a note.";
     const COLUMNS: &'static [Column<Note>] = &[
         Column::in_file("id", |note| Cell::text(&note.id)),
         Column::new("User", "owner", |note| Cell::text(&note.owner)),
