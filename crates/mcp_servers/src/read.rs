@@ -96,7 +96,7 @@ impl Reader<'_> {
             description: body.description.trim().to_owned(),
             transport,
             url: self.address_of(body)?,
-            headers: self.headers(&body.headers)?,
+            headers: self.headers(body)?,
             oauth: body.oauth.as_ref().map(|oauth| self.oauth(oauth)).transpose()?,
             command,
             agents: once(&body.agents),
@@ -121,7 +121,8 @@ impl Reader<'_> {
         self.address(SecretField::URL, "/url", sent, known).map(Some)
     }
 
-    fn headers(&mut self, sent: &BTreeMap<String, SecretValue>) -> Result<BTreeMap<String, Slot>, UserError> {
+    fn headers(&mut self, body: &ServerBody) -> Result<BTreeMap<String, Slot>, UserError> {
+        let sent = &body.headers;
         if sent.len() > MAX_HEADERS {
             return refuse("/headers", format!("A server has at most {MAX_HEADERS} headers."));
         }
@@ -131,6 +132,9 @@ impl Reader<'_> {
             let lower = name.to_ascii_lowercase();
             if name.len() > MAX_NAME || name.parse::<HeaderName>().is_err() || REFUSED_HEADERS.contains(&&*lower) {
                 return refuse(&path, "This is not the name of a header that can be set.");
+            }
+            if lower == "authorization" && body.oauth.is_some() {
+                return refuse(&path, "This header would be replaced by the access token: leave out one of both.");
             }
             if !names.insert(lower) {
                 return refuse(&path, "This header is there twice.");

@@ -17,7 +17,7 @@ fn the_export_is_a_config_with_the_same_servers() {
     let mut bench = Bench::new(CONFIG);
     let weather = json!({
         "url": format!("https://mcp.example.com/s/{CANARY}"), "description": "Forecasts",
-        "headers": { "Authorization": CANARY, "X-Token": { "_secret": "TOKEN" } },
+        "headers": { "X-Api-Key": CANARY, "X-Token": { "_secret": "TOKEN" } },
         "oauth": { "tokenUrl": "https://auth.example.com/token", "clientId": "me", "clientSecret": CANARY, "scope": "read" },
         "agents": ["helper", "writer"], "allow": ["get_*"], "deny": ["*_all"], "prefix": "w_", "confirm": true, "timeoutMs": 5000, "shared": true,
     });
@@ -29,7 +29,7 @@ fn the_export_is_a_config_with_the_same_servers() {
     assert!(!text.contains("canary"), "{text}");
     assert_snapshot!(text, @r#"
     # MCP servers that were added at run time. Merge this into the config, and delete them in the admin console.
-    # Set these environment variables to the secrets that were entered: MCP_WEATHER_URL, MCP_WEATHER_AUTHORIZATION, MCP_WEATHER_CLIENT_SECRET
+    # Set these environment variables to the secrets that were entered: MCP_WEATHER_URL, MCP_WEATHER_X_API_KEY, MCP_WEATHER_CLIENT_SECRET
     # Switched off, so that no agent has them: off
     # Of the config, but switched off at run time: files
     connections:
@@ -50,7 +50,7 @@ fn the_export_is_a_config_with_the_same_servers() {
           transport: http
           url: { _secret: MCP_WEATHER_URL }
           headers:
-            Authorization: { _secret: MCP_WEATHER_AUTHORIZATION }
+            X-Api-Key: { _secret: MCP_WEATHER_X_API_KEY }
             X-Token: { _secret: TOKEN }
           oauth:
             tokenUrl: https://auth.example.com/token
@@ -88,7 +88,7 @@ fn the_export_is_a_config_with_the_same_servers() {
     "#);
 
     // The connections are merged into a config, and the entries of an agent are its own.
-    let secrets = ["MCP_WEATHER_URL", "MCP_WEATHER_AUTHORIZATION", "MCP_WEATHER_CLIENT_SECRET"];
+    let secrets = ["MCP_WEATHER_URL", "MCP_WEATHER_X_API_KEY", "MCP_WEATHER_CLIENT_SECRET"];
     let mut variables = ENV.clone();
     variables.extend(secrets.iter().map(|name| ((*name).to_owned(), CANARY.to_owned())));
     variables.insert("MCP_WEATHER_URL".to_owned(), format!("https://mcp.example.com/s/{CANARY}"));

@@ -18,7 +18,7 @@ fn http(bench: &Bench) -> HttpServerSettings {
 fn secret() -> Value {
     json!({
         "url": format!("https://mcp.example.com/s/{CANARY}-url/mcp"),
-        "headers": { "Authorization": format!("Bearer {CANARY}"), "X-Token": { "_secret": "TOKEN" } },
+        "headers": { "X-Api-Key": format!("Bearer {CANARY}"), "X-Token": { "_secret": "TOKEN" } },
         "oauth": { "tokenUrl": "https://auth.example.com/token", "clientId": "me", "clientSecret": CANARY, "refreshToken": CANARY },
         "agents": ["helper"],
     })
@@ -41,12 +41,12 @@ fn secrets_are_sent_to_the_server_and_shown_nowhere() {
     let reached = http(&bench);
     assert_eq!(reached.url.as_str(), format!("https://mcp.example.com/s/{CANARY}-url/mcp"));
     let headers: Vec<_> = reached.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
-    assert_eq!(headers, [("Authorization", format!("Bearer {CANARY}").as_str()), ("X-Token", "the-token")]);
+    assert_eq!(headers, [("X-Api-Key", format!("Bearer {CANARY}").as_str()), ("X-Token", "the-token")]);
     let ClientProof::Secret(secret) = &reached.oauth.as_ref().unwrap().proof else { panic!() };
     assert_eq!(secret.expose_secret(), CANARY);
     let all = format!("{} {} {:?} {:?}", shown(&bench), bench.current().yaml(), bench.config(), bench.stored);
     assert!(!all.contains("canary"), "{all}");
-    assert_snapshot!(shown(&bench), @r#"{"enabled":true,"type":"http","url":"https://mcp.example.com/s/***/mcp","headers":{"Authorization":"***","X-Token":{"_secret":"TOKEN"}},"oauth":{"tokenUrl":"https://auth.example.com/token","clientId":"me","clientSecret":"***","refreshToken":"***"},"agents":["helper"],"confirm":false,"shared":false,"readsPrivate":false,"returnsUntrusted":true,"egress":true}"#);
+    assert_snapshot!(shown(&bench), @r#"{"enabled":true,"type":"http","url":"https://mcp.example.com/s/***/mcp","headers":{"X-Api-Key":"***","X-Token":{"_secret":"TOKEN"}},"oauth":{"tokenUrl":"https://auth.example.com/token","clientId":"me","clientSecret":"***","refreshToken":"***"},"agents":["helper"],"confirm":false,"shared":false,"readsPrivate":false,"returnsUntrusted":true,"egress":true}"#);
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn masked_values_stay_as_they_are() {
         write.keeps_found
     };
     assert!(keeps_test(&bench, with("/confirm", true.into())));
-    assert!(!keeps_test(&bench, with("/headers/Authorization", "Bearer new".into())));
+    assert!(!keeps_test(&bench, with("/headers/X-Api-Key", "Bearer new".into())));
     assert!(!keeps_test(&bench, with("/type", "sse".into())));
     bench.save("weather", with("/confirm", true.into())).unwrap();
     let after = http(&bench);
     assert_eq!(after.url, before.url);
     assert_eq!(after.headers[0].1.expose_secret(), before.headers[0].1.expose_secret());
-    bench.save("weather", with("/headers/Authorization", "Bearer new".into())).unwrap();
+    bench.save("weather", with("/headers/X-Api-Key", "Bearer new".into())).unwrap();
     assert_eq!(http(&bench).headers[0].1.expose_secret(), "Bearer new");
     let ClientProof::Secret(secret) = http(&bench).oauth.unwrap().proof else { panic!() };
     assert_eq!(secret.expose_secret(), CANARY);
@@ -106,7 +106,7 @@ fn secrets_that_cannot_be_read_are_entered_again() {
     assert!(refused.contains("cannot be read with the keys of this server"), "{refused}");
     let mut entered = secret();
     entered["url"] = format!("https://new.example.com/s/{CANARY}-new/mcp").into();
-    entered["headers"]["Authorization"] = "Bearer new".into();
+    entered["headers"]["X-Api-Key"] = "Bearer new".into();
     bench.save("weather", entered).unwrap();
     let reached = http(&bench);
     assert_eq!(reached.url.as_str(), format!("https://new.example.com/s/{CANARY}-new/mcp"));
@@ -152,9 +152,9 @@ fn kept_secrets_are_sent_to_their_own_servers_only() {
     for url in
         ["https://evil.example.com/mcp", "https://mcp.example.com:8443/mcp", "https://mcp.example.com.evil.example/"]
     {
-        check("/url", url, Some("/headers/Authorization"));
+        check("/url", url, Some("/headers/X-Api-Key"));
     }
-    check("/oauth/tokenUrl", "https://evil.example.com/token", Some("/headers/Authorization"));
+    check("/oauth/tokenUrl", "https://evil.example.com/token", Some("/headers/X-Api-Key"));
     // Entered again, they may be sent there.
     let mut moved = secret();
     moved["url"] = "https://new.example.com/mcp".into();
@@ -189,6 +189,13 @@ fn submitted_servers_are_checked() {
     check(json!({ "headers": { "X": format!("{CANARY}\n") } }), "/headers/X: The value has characters");
     check(json!({ "headers": { "X-A": "1", "x-a": "2" } }), "/headers/x-a: This header is there twice.");
     check(json!({ "headers": { "X": "" } }), "/headers/X: Enter a value.");
+    check(
+        json!({
+            "headers": { "Authorization": "Bearer x" },
+            "oauth": { "tokenUrl": "https://auth.example.com/token", "clientId": "me", "clientSecret": "x" },
+        }),
+        "/headers/Authorization: This header would be replaced by the access token",
+    );
     check(json!({ "headers": { "X": "x".repeat(9000) } }), "/headers/X: A value has at most");
     let many: serde_json::Map<_, _> = (0..21).map(|n| (format!("X-{n}"), "1".into())).collect();
     check(json!({ "headers": many }), "/headers: A server has at most 20");
