@@ -45,15 +45,15 @@ pub(crate) async fn ask(
     let assertion = provider.assertion(&request).await.map_err(|error| match error {
         // These may mean that the ID token is not valid any more, so the caller renews it.
         OauthError::Refused("invalid_grant" | "invalid_request") => error,
-        error => of(PROVIDER, error),
+        error => with_server(PROVIDER, error),
     })?;
     let client = ClientIdentity::from_config(&exchange.client, found.auth_methods.as_deref());
     let server = TokenClient { http: &http, endpoint: &found.url, client: &client };
-    server.with_assertion(&assertion).await.map_err(|error| of(SERVER, error))
+    server.with_assertion(&assertion).await.map_err(|error| with_server(SERVER, error))
 }
 
 /// Returns the error of a token endpoint with the name of its server.
-fn of(server: &'static str, error: OauthError) -> OauthError {
+fn with_server(server: &'static str, error: OauthError) -> OauthError {
     match error {
         OauthError::Refused(code) => OauthError::RefusedBy(server, code),
         OauthError::Unreachable(_, why) => OauthError::Unreachable(server, why),
