@@ -7,6 +7,7 @@ use crate::errors::Result;
 use crate::record::telemetry::in_trace;
 use crate::stream::live::RunIdentity;
 use crate::stream::{remote, watch};
+use crate::submit::send::SentSubmission;
 use crate::{Caller, Frames, Frontend, SendResponse, errors};
 use std::sync::Arc;
 use store::RunsToStop;
@@ -27,7 +28,22 @@ impl Chat {
     /// 404 for an agent or a conversation that the caller may not access, 409 while a run is
     /// active, 413 and 422 for an invalid submission, 503 when full, short of memory or draining.
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<SendResponse, UserError> {
-        self.submit(caller, request, None).await
+        self.submit(caller, SentSubmission { request, frontend: None, after: None }).await
+    }
+
+    /// Like [`Chat::send`], for a message that is sent without the user: it is accepted only while the conversation ends
+    /// with this answer, and the answer has ended well. So it does not pass over a question that waits for the user.
+    ///
+    /// # Errors
+    /// Those of [`Chat::send`], and 409 if the conversation has gone on since.
+    pub async fn send_after(
+        &self,
+        caller: &Caller,
+        request: SendRequest,
+        answer_id: &str,
+    ) -> Result<SendResponse, UserError> {
+        let after = Some(answer_id.to_owned());
+        self.submit(caller, SentSubmission { request, frontend: None, after }).await
     }
 
     /// Like [`Chat::send`], for a frontend that is not a page of the config and brings its own tools.
@@ -40,20 +56,15 @@ impl Chat {
         request: SendRequest,
         frontend: Frontend,
     ) -> Result<SendResponse, UserError> {
-        self.submit(caller, request, Some(frontend)).await
+        self.submit(caller, SentSubmission { request, frontend: Some(frontend), after: None }).await
     }
 
-    async fn submit(
-        &self,
-        caller: &Caller,
-        request: SendRequest,
-        frontend: Option<Frontend>,
-    ) -> Result<SendResponse, UserError> {
+    async fn submit(&self, caller: &Caller, submission: SentSubmission) -> Result<SendResponse, UserError> {
         let place = self.inner.submissions.clone().try_acquire_owned().map_err(|_| errors::server_full(2))?;
         // In a task of its own, so that a caller who disconnects leaves no half-started run.
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = async move {
-            let sent = inner.send_to_end(&caller, request, frontend).await;
+            let sent = inner.send_to_end(&caller, submission).await;
             drop(place);
             sent
         };

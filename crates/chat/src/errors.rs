@@ -181,6 +181,11 @@ pub(crate) fn busy() -> UserError {
     )
 }
 
+/// The conversation does not end any more with the answer after which a message is sent.
+pub(crate) fn gone_on() -> UserError {
+    UserError::new(ErrorCode::Busy, "The conversation has gone on since this message was written.")
+}
+
 /// A fault of the server.
 pub(crate) fn internal() -> UserError {
     UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")

@@ -46,7 +46,8 @@ async fn send(context: &Context, due: DueMessage, now: i64) -> Result<(), StoreE
         Err(reason) => return store::refuse(&context.store, due, reason).await,
     };
     let Some(request) = request(&due) else { return store::refuse(&context.store, due, UNREADABLE).await };
-    match context.chat.send(&caller, request).await {
+    // Another message may have been sent since this one was found to be due, and its answer may wait for the user.
+    match context.chat.send_after(&caller, request, &due.answer_id).await {
         // The stream is dropped: the run belongs to the server, and open pages find it.
         Ok(_) => {
             tracing::info!(conversation = due.conversation_id, "a queued message was sent");

@@ -52,7 +52,7 @@ const DELETE: &str = "DELETE FROM queued_messages WHERE conversation_id = $1 AND
 /// The first message of a queue, if the answer that the conversation shows last has ended well. `CROSS JOIN` and the signs
 /// before columns make SQLite begin with the few queued messages, and not with all runs that have ended.
 const NEXT_DUE: &str = "
-    SELECT c.owner, c.agent_id, q.conversation_id, q.message_id, q.queued_content, q.composer_choices
+    SELECT c.owner, c.agent_id, c.head, q.conversation_id, q.message_id, q.queued_content, q.composer_choices
     FROM queued_messages q CROSS JOIN conversations c CROSS JOIN runs r
     WHERE c.id = q.conversation_id AND c.deleted_at IS NULL
         AND r.conversation_id = q.conversation_id AND r.epoch = c.epoch AND r.message_id = c.head
@@ -119,6 +119,8 @@ pub(crate) enum PutOutcome {
 pub(crate) struct DueMessage {
     pub(crate) owner: String,
     pub(crate) agent_id: String,
+    /// The id of the answer with which the conversation ends.
+    pub(crate) answer_id: String,
     pub(crate) conversation_id: String,
     pub(crate) message_id: String,
     /// The message, as JSON.
@@ -140,6 +142,7 @@ fn due(row: &Row) -> Result<DueMessage, StoreError> {
     Ok(DueMessage {
         owner: row.try_get("owner")?,
         agent_id: row.try_get("agent_id")?,
+        answer_id: row.try_get("head")?,
         conversation_id: row.try_get("conversation_id")?,
         message_id: row.try_get("message_id")?,
         content: row.try_get("queued_content")?,

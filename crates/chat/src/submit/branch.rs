@@ -7,6 +7,7 @@ use std::sync::Arc;
 use store::{EncodedMessage, StoreError, StoredMessage};
 use transcript::context::{self, CoveredContext};
 use transcript::{exposure, pending_calls, to_prompt};
+use wire::api::{MessageMetadata, Outcome};
 use wire::{CONTEXT_CLEARED, Role, UiMessage};
 
 /// The size of a branch, in bytes, from which it is decoded on a thread that may block.
@@ -71,6 +72,13 @@ impl Branch {
             return Ok(self.into_whole());
         }
         tokio::task::spawn_blocking(move || self.into_whole()).await.map_err(|_| StoreError::Closed)
+    }
+
+    /// Returns whether the branch ends with this answer, and the answer has ended well.
+    pub(crate) fn ends_well_with(&self, answer_id: &str) -> bool {
+        self.messages.last().is_some_and(|last| {
+            last.id == answer_id && MessageMetadata::from_message(&last.message).outcome == Some(Outcome::Done)
+        })
     }
 
     /// Returns whether the branch has a message with this id.

@@ -36,17 +36,25 @@ fn leaves_branch(submission: &Submission) -> bool {
     matches!(submission, Submission::Regenerate { .. } | Submission::Message { replaces: Some(_), .. })
 }
 
+/// A submission with its circumstances.
+pub(crate) struct SentSubmission {
+    pub(crate) request: SendRequest,
+    /// The frontend, if it is not a page of the config.
+    pub(crate) frontend: Option<Frontend>,
+    /// The answer with which the conversation must end, if only then the submission is accepted.
+    pub(crate) after: Option<String>,
+}
+
 impl Inner {
     /// See [`crate::Chat::send`]. A panic is a bug; it must not leave an open run without a task
     /// behind, because the conversation would stay busy until the server restarts.
     pub(crate) async fn send_to_end(
         self: &Arc<Self>,
         caller: &Caller,
-        request: SendRequest,
-        frontend: Option<Frontend>,
+        submission: SentSubmission,
     ) -> Result<SendResponse> {
-        let (run_id, conversation_id) = (new_id(), request.conversation_id.clone());
-        match AssertUnwindSafe(self.send(caller, request, frontend, run_id.clone())).catch_unwind().await {
+        let (run_id, conversation_id) = (new_id(), submission.request.conversation_id.clone());
+        match AssertUnwindSafe(self.send(caller, submission, run_id.clone())).catch_unwind().await {
             Ok(result) => result,
             Err(_) => {
                 let live = self.registry.get(&caller.user_id, &conversation_id);
@@ -61,10 +69,10 @@ impl Inner {
     async fn send(
         self: &Arc<Self>,
         caller: &Caller,
-        mut request: SendRequest,
-        frontend: Option<Frontend>,
+        submission: SentSubmission,
         run_id: String,
     ) -> Result<SendResponse> {
+        let SentSubmission { mut request, frontend, after } = submission;
         faults::point(Point::SendReceived);
         let limits = self.agents.submission_limits(caller);
         check(&request, &limits)?;
@@ -94,6 +102,12 @@ impl Inner {
             (Submission::Message { message, .. }, Some(branch)) => branch.has(&message.id),
             _ => false,
         };
+        // A repeated message is in the conversation already.
+        if let Some(after) = after.filter(|_| !is_repeated)
+            && branch.as_ref().is_none_or(|branch| !branch.ends_well_with(&after))
+        {
+            return Err(errors::gone_on().into());
+        }
         let (covered, branch) = match branch {
             // The messages before the repeated one may be covered.
             Some(branch) if is_repeated => (None, Some(branch.decode_whole().await?)),

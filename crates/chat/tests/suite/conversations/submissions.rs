@@ -64,3 +64,28 @@ async fn invalid_and_forged_submissions_are_rejected() {
     let ids: Vec<_> = test.view().await.messages.into_iter().map(|message| message.id).collect();
     assert_eq!(ids[..3], ["h1", "h2", "m1"]);
 }
+
+/// A queued message is found to be due, and another one is sent before it, whose answer asks something.
+#[tokio::test]
+async fn message_that_is_sent_after_an_answer_passes_over_no_question() {
+    let asks = tool_call_reply(&[("a", "act", "{}")]);
+    let test = TestChat::open(vec![text_reply("one"), asks, text_reply("two"), text_reply("three")]).await;
+    let newest = async || test.view().await.messages.last().unwrap().id.clone();
+    let send_after =
+        async |id: &str, answer: &str| test.chat.send_after(&ada(), request("c1", message(id, "next")), answer).await;
+    let refused = |sent: Result<SendResponse, UserError>| assert_eq!(sent.err().unwrap().code, ErrorCode::Busy);
+    refused(send_after("m0", "none").await);
+    test.ask(message("m1", "first")).await;
+    let first = newest().await;
+    test.ask(message("m2", "act")).await;
+    let question = newest().await;
+    refused(send_after("m3", &first).await);
+    refused(send_after("m3", &question).await);
+    assert_eq!(test.view().await.messages[3].tools().next().unwrap().state, ToolState::ApprovalRequested);
+    test.ask(approve("a", true)).await;
+    read(send_after("m3", &question).await.unwrap().frames).await;
+    // The same message joins its answer.
+    read(send_after("m3", &first).await.unwrap().frames).await;
+    let texts: Vec<_> = test.view().await.messages.iter().map(UiMessage::text).collect();
+    assert_eq!(texts, ["first", "one", "act", "two", "next", "three"]);
+}
