@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { first, openAccountMenu, signUp } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
+import { List } from "../fixtures/list.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
@@ -65,11 +66,14 @@ test("what was read stays readable without a connection, until the user signs ou
   await expect(chat.answers).toContainText(["Pears are <b>green</b> is beyond me"]);
 
   await context.setOffline(false);
+  // Conversations that are deleted here are not kept either: by a program in the page, and in the list.
+  const id = new URL(await read(page, "Plums are blue")).searchParams.get("conversation");
+  expect(await titles(page)).toHaveLength(3);
+  expect(await page.evaluate(async (id) => (await fetch(`/api/conversations/${id}`, { method: "DELETE" })).status, id)).toBe(204);
+  await expect.poll(() => titles(page)).toHaveLength(2);
   await page.goto(apples);
   await alive(page);
-  // What is deleted here is not kept either.
-  const id = new URL(pears).searchParams.get("conversation");
-  expect(await page.evaluate(async (id) => (await fetch(`/api/conversations/${id}`, { method: "DELETE" })).status, id)).toBe(204);
+  await new List(page).menu("Pears", "Delete");
   await expect.poll(() => titles(page)).toEqual(["Apples are red · Support"]);
   await openAccountMenu(page);
   await page.getByRole("button", { name: "Sign out", exact: true }).click();

@@ -20,9 +20,13 @@ const turnOn = async () => {
     await navigator.serviceWorker.register("/assets/lazy/offline-worker.js", { scope: "/" });
   }
   await navigator.serviceWorker.ready;
-  const cache = await caches.open(KEPT);
-  // The first page of the app that is opened enters its reader.
-  await cache.put(INDEX, new Response(JSON.stringify({ reader: null, pages: [] }), { headers: { "content-type": "application/json" } }));
+  await navigator.locks.request(KEPT, async () => {
+    // Another tab may have switched it on already, and kept pages that would not be in the new index.
+    await caches.delete(KEPT);
+    const cache = await caches.open(KEPT);
+    // The first page of the app that is opened enters its reader.
+    await cache.put(INDEX, new Response(JSON.stringify({ reader: null, pages: [] }), { headers: { "content-type": "application/json" } }));
+  });
   show("on");
 };
 

@@ -55,7 +55,7 @@ const HEADERS = {
 /** Returns what is kept at this address; undefined if nothing is. `match` does not create the cache, which would switch the keeping on. */
 const find = (url) => caches.match(url, { cacheName: KEPT });
 
-const isSamePage = (url, conversation) => new URL(url, self.location.origin).searchParams.get("conversation") === conversation;
+const conversationOf = (url) => new URL(url, self.location.origin).searchParams.get("conversation");
 
 /** The answer to the opening of a page while the server cannot be reached. */
 const withoutServer = async (url) => {
@@ -65,17 +65,39 @@ const withoutServer = async (url) => {
   return page ?? new Response(documentWith(index?.pages ?? []), { status: 503, headers: HEADERS });
 };
 
-/** Removes a conversation that was deleted here. */
-const forget = (conversation) =>
+/** Removes conversations that were deleted here. */
+const forget = (conversations) =>
   navigator.locks.request(KEPT, async () => {
-    const index = await (await find(INDEX))?.json();
-    if (!index) return;
+    if (!(await caches.has(KEPT))) return;
+    // If sign-out removes the cache meanwhile, all of this happens in the removed one, and nothing is stored again.
     const cache = await caches.open(KEPT);
-    const gone = index.pages.filter((page) => isSamePage(page.url, conversation));
+    const index = await (await cache.match(INDEX))?.json();
+    if (!index) {
+      await caches.delete(KEPT);
+      return;
+    }
+    const gone = index.pages.filter(({ url }) => conversations.includes(conversationOf(url)));
     for (const page of gone) await cache.delete(page.url);
     index.pages = index.pages.filter((page) => !gone.includes(page));
     await cache.put(INDEX, Response.json(index));
   });
+
+/** Returns the conversations that a request deletes. */
+const deletedBy = async (request, { pathname }) => {
+  if (request.method === "DELETE") {
+    const id = /^\/api\/conversations\/([^/]+)$/.exec(pathname)?.[1];
+    return id ? [decodeURIComponent(id)] : [];
+  }
+  // The list of conversations deletes with this (app/src/api/change.rs).
+  if (request.method !== "POST" || pathname !== "/ui/change") return [];
+  const { ids, change } = await request.clone().json();
+  return change.deleted ? ids : [];
+};
+
+const forgetDeleted = async (request, url) => {
+  const deleted = await deletedBy(request, url);
+  if (deleted.length) await forget(deleted);
+};
 
 /** Returns whether the opening of this page means that nobody is signed in, or will not be for long. */
 const endsSession = ({ method, mode }, { pathname }) =>
@@ -93,8 +115,7 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   if (url.origin !== self.location.origin) return;
   if (endsSession(request, url)) event.waitUntil(caches.delete(KEPT));
-  const deleted = request.method === "DELETE" && /^\/api\/conversations\/([^/]+)$/.exec(url.pathname)?.[1];
-  if (deleted) event.waitUntil(forget(decodeURIComponent(deleted)));
+  event.waitUntil(forgetDeleted(request, url));
   if (request.method !== "GET") return;
   // Not frames, scripts and requests of the app, which know themselves what to do without an answer.
   if (request.mode === "navigate" && request.destination === "document") {
