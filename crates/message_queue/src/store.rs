@@ -6,11 +6,18 @@ use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
 /// The table. Its rows are deleted with their conversation.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     capability: "message_queue",
-    migrations: &[Migration {
-        name: "queued messages",
-        sqlite: include_str!("../migrations/sqlite/0001_queued_messages.sql"),
-        postgres: include_str!("../migrations/postgres/0001_queued_messages.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "queued messages",
+            sqlite: include_str!("../migrations/sqlite/0001_queued_messages.sql"),
+            postgres: include_str!("../migrations/postgres/0001_queued_messages.sql"),
+        },
+        Migration {
+            name: "files of changed messages",
+            sqlite: include_str!("../migrations/sqlite/0002_changed_files.sql"),
+            postgres: include_str!("../migrations/postgres/0002_changed_files.sql"),
+        },
+    ],
     tables: &[Table { name: "queued_messages", key: "conversation_id, message_id", owner: None }],
     user_deletion: &[],
 };

@@ -6,7 +6,7 @@ use crate::message::checked;
 use crate::store::{
     MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, TABLES, hold, is_own, list, next_due, put, refuse, remove,
 };
-use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewMessage, Schema, Store};
+use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewFile, NewMessage, Schema, Store};
 use serde_json::json;
 use std::time::Duration;
 use wire::api::Outcome;
@@ -166,6 +166,32 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m2"), epoch: 3 }).await;
         assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["q2"]);
         assert_eq!(due(store, 10).await.as_deref(), Some("q2"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_of_queued_messages_are_not_deleted() {
+    on_each_database(async |store| {
+        done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
+        for id in ["first", "second", "unused"] {
+            let file = NewFile { id: id.to_owned(), name: id.to_owned(), reserved: 1, now: 1 };
+            assert!(store.begin_file("ada", file, 1 << 20).await.unwrap());
+            store.finish_file("ada", id, "text/plain", 1).await.unwrap();
+        }
+        // The second file is added by a change of the message.
+        for id in ["first", "second"] {
+            let part = json!({ "type": "file", "mediaType": "text/plain", "url": format!("/api/files/{id}") });
+            let content = json!({ "id": "q", "role": "user", "parts": [part] }).to_string();
+            let outcome = put(store, "ada", "c", NewQueued { content, ..new("q", "") }).await.unwrap();
+            assert_eq!(outcome, PutOutcome::Queued);
+        }
+        let check = async |id: &str, is_deleted: bool| {
+            assert_eq!(store.delete_unused_file("ada", id).await.unwrap(), is_deleted, "{id}");
+        };
+        check("first", false).await;
+        check("second", false).await;
+        check("unused", true).await;
     })
     .await;
 }
