@@ -35,5 +35,5 @@ pub use forwarded::network as client_network;
 pub use hosts::requested_host;
 pub use sealing::{EnvironmentKeys, SealingKeys};
 pub use token_parts::{random_bytes, random_text};
-pub use user::{LOCAL_OWNER, SERVICE_USER};
+pub use user::{LOCAL_OWNER, SERVICE_USER, is_visitor_id};
 pub use visitors::{COOKIE_KEY, HEADER as VISITOR_HEADER};

@@ -20,10 +20,15 @@ const MAX_ROLES: usize = 100;
 /// The limit on a role in bytes; a longer one is left out.
 const MAX_ROLE: usize = 200;
 
+/// Returns whether this is the id of a visitor, who is not signed in.
+pub fn is_visitor_id(id: &str) -> bool {
+    id.starts_with(VISITOR_PREFIX)
+}
+
 /// Returns whether a user of another system may have this id; ids of visitors and of the server's
 /// own users are reserved, and two ids must not look the same because of invisible characters.
 pub(super) fn is_allowed_id(id: &str) -> bool {
-    let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(VISITOR_PREFIX);
+    let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || is_visitor_id(id);
     (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(is_hidden)
 }
 
@@ -55,7 +60,10 @@ mod tests {
 
     #[test]
     fn reserved_and_invalid_ids_are_rejected() {
-        let check = |id: &str, expected: bool| assert_eq!(is_allowed_id(id), expected, "{id}");
+        let check = |id: &str, expected: bool| {
+            assert_eq!(is_allowed_id(id), expected, "{id}");
+            assert_eq!(is_visitor_id(id), id == "visitor:x", "{id}");
+        };
         check("ada", true);
         check("auth0|5f7c", true);
         check("ada@example.com", true);

@@ -3,7 +3,7 @@
 use crate::message::Choices;
 use crate::store::{self, DueMessage};
 use ::store::StoreError;
-use auth::LOCAL_OWNER;
+use auth::{LOCAL_OWNER, is_visitor_id};
 use capability::{Caller, Context};
 use config::{AuthMode, OWNER_ROLES};
 use serde_json::Map;
@@ -76,15 +76,16 @@ async fn caller(context: &Context, owner: &str) -> Result<Result<Caller, &'stati
         AuthMode::Local if owner == LOCAL_OWNER => {
             Ok(Caller::signed_in(owner).with_roles(OWNER_ROLES.map(str::to_owned).to_vec()))
         }
-        AuthMode::Anonymous => Ok(Caller::visitor(owner)),
+        AuthMode::Anonymous | AuthMode::Accounts(_) if is_visitor_id(owner) => Ok(Caller::visitor(owner)),
         AuthMode::Accounts(_) => match context.store.user_by_id(owner).await? {
             Some((user, _)) if user.disabled_at.is_none() => {
                 Ok(Caller::signed_in(owner).with_name(Some(user.name)).with_roles(user.roles))
             }
             Some(_) => Err(DISABLED),
-            None => Ok(Caller::visitor(owner)),
+            // A user of another auth mode, in which the server ran before.
+            None => Err(NEEDS_PAGE),
         },
-        AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => Err(NEEDS_PAGE),
+        AuthMode::Local | AuthMode::Anonymous | AuthMode::Jwt(_) | AuthMode::Proxy(_) => Err(NEEDS_PAGE),
     })
 }
 
