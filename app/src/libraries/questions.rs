@@ -111,7 +111,7 @@ pub(super) fn QuestionsView(
     .into_any()
 }
 
-/// A question with the number of results, who has searched, and when.
+/// A question with the number of results, the agent that has searched, and the time.
 fn question_row(question: &LibraryQuestion) -> AnyView {
     let found = match question.found {
         0 => t(Text::SearchNothing).to_owned(),

@@ -15,7 +15,7 @@ use url::Url;
 const PROVIDER: &str = "the provider of the sign-in";
 const SERVER: &str = "the authorization server of the service";
 
-/// Requests a token of a service for an ID token. `source` is who has issued the ID token, and the client to which it is
+/// Requests a token of a service for an ID token. `source` is the issuer of the ID token, and the client to which it is
 /// issued; `issuer` is the authorization server of the service, if the config names it.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ const MARGIN: Duration = Duration::from_secs(15);
 /// A token of a user's sign-in, which is exchanged.
 pub(crate) struct Subject {
     pub(crate) token: Bearer,
-    /// Who has issued an ID token, and to which client; `None` for an access token.
+    /// The issuer of an ID token, and the client to which it is issued; `None` for an access token.
     pub(crate) source: Option<TokenSource>,
 }
 

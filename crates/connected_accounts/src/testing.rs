@@ -46,7 +46,7 @@ pub async fn tokens_of_willing_users(service: Service) -> anyhow::Result<Service
     Ok(tokens)
 }
 
-/// What a provider has issued to a user who has signed in there.
+/// The ID token that a provider has issued to a user who has signed in there, and its circumstances.
 #[derive(Clone)]
 pub struct TestSignIn {
     /// The user's id, which is their subject at the provider as well.

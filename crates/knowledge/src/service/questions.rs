@@ -5,6 +5,7 @@ use crate::store::{self, LibraryRow, NewQuestion, QuestionRow};
 use ::store::StoreError;
 use chat::Viewer;
 use contract::{ModelUse, RunScope};
+use std::collections::BTreeSet;
 use web::times::now_millis;
 use wire::UserError;
 
@@ -102,13 +103,27 @@ impl Knowledge {
     }
 }
 
-/// Returns the libraries for which a question is kept, each with the number of passages that were found in it: those
-/// in which something was found, or all if nothing was found at all. That one of several libraries has no answer says
-/// nothing about it.
+/// Returns the libraries for which a question is kept, each once with the number of passages that were found in it:
+/// those in which something was found, or all if nothing was found at all. That one of several libraries has no answer
+/// says nothing about it.
 fn found_in(libraries: Vec<String>, outcome: &SearchOutcome) -> Vec<(String, i64)> {
+    // A request may name a library twice.
+    let libraries: BTreeSet<String> = libraries.into_iter().collect();
     let counted = libraries.into_iter().map(|id| {
         let count = outcome.found.iter().filter(|found| found.library_id == id).count();
         (id, count as i64)
     });
     counted.filter(|(_, count)| *count > 0 || outcome.found.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_named_twice_counts_once() {
+        let libraries = ["b", "a", "b"].map(str::to_owned).to_vec();
+        let expected = ["a", "b"].map(|id| (id.to_owned(), 0)).to_vec();
+        assert_eq!(found_in(libraries, &SearchOutcome::default()), expected);
+    }
 }

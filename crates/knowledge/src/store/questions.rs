@@ -9,7 +9,7 @@ const MOST: i64 = 1_000;
 /// A question that was asked of libraries.
 #[derive(Clone, Debug)]
 pub(crate) struct NewQuestion {
-    /// Who has asked.
+    /// The user who has asked.
     pub(crate) owner: String,
     /// The agent that has searched; empty without one.
     pub(crate) agent_id: String,

@@ -3,9 +3,9 @@
 /// The headings on the account page under which the links are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountGroup {
-    /// How agents answer the user.
+    /// Settings of the answers of agents to the user.
     Answers,
-    /// What the user has made.
+    /// Things that the user has made.
     Content,
     /// Other services and devices of the user.
     Connections,
@@ -37,6 +37,6 @@ pub struct AccountPage {
     pub path: &'static str,
     /// The text of the link.
     pub title: &'static str,
-    /// What can be done there, in a few words.
+    /// The purpose of the page, in a few words.
     pub about: &'static str,
 }
