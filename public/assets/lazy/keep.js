@@ -78,7 +78,8 @@ const answer = (page) => {
 };
 
 const keepFiles = async (cache, page) => {
-  if (hasFiles) return;
+  // They are gone if the user has signed out, or switched it off, in another tab.
+  if (hasFiles && (await cache.match(FILES[0]))) return;
   const styles = [...page.querySelectorAll("link[rel=stylesheet]")].map((link) => link.getAttribute("href"));
   // Other origins' files are not the page's own.
   await cache.addAll([...styles.filter((path) => path.startsWith("/pkg/")), ...FILES]);
