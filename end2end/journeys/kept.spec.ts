@@ -114,4 +114,11 @@ test("another user of the browser finds nothing, and switching off removes what 
   await page.getByRole("button", { name: "Stop, and remove what is kept" }).click();
   await expect(page.getByText("Nothing is kept on this device.")).toBeVisible();
   expect(await page.evaluate(() => caches.keys())).toEqual([]);
+
+  // A session that has expired, or was ended elsewhere: the server leads from the next page to the sign-in.
+  await turnOn(page);
+  await context.clearCookies();
+  await page.goto("/support");
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual([]);
 });
