@@ -140,6 +140,10 @@ fn targets_of(method: &Method, path: &str) -> &'static [RateLimitTarget] {
     if method == Method::GET && is_provider_sign_in(path) {
         return &[RateLimitTarget::All, RateLimitTarget::SignIn];
     }
+    // The server may send such a message later, without a request.
+    if method == Method::PUT && path.starts_with("/api/message-queues/") {
+        return &[RateLimitTarget::All, RateLimitTarget::Chat];
+    }
     if method != Method::POST {
         return &[RateLimitTarget::All];
     }
@@ -241,6 +245,9 @@ mod tests {
         check(Method::POST, "/api/agent/page/helper/c/stop", &[RateLimitTarget::All]);
         check(Method::GET, "/api/agent/page/helper/c/stream", &[RateLimitTarget::All]);
         check(Method::POST, "/ui/send", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::PUT, "/api/message-queues/c/m", &[RateLimitTarget::All, RateLimitTarget::Chat]);
+        check(Method::DELETE, "/api/message-queues/c/m", &[RateLimitTarget::All]);
+        check(Method::GET, "/api/message-queues/c", &[RateLimitTarget::All]);
         check(Method::POST, "/api/runs/invoke", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/conversations/c/suggestions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
         check(Method::POST, "/api/transcriptions", &[RateLimitTarget::All, RateLimitTarget::Chat]);
