@@ -7,7 +7,7 @@ use crate::errors::Result;
 use crate::record::telemetry::in_trace;
 use crate::stream::live::RunIdentity;
 use crate::stream::{remote, watch};
-use crate::submit::send::SentSubmission;
+use crate::submit::SentSubmission;
 use crate::{Caller, Frames, Frontend, SendResponse, errors};
 use std::sync::Arc;
 use store::RunsToStop;

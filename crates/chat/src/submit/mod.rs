@@ -21,7 +21,8 @@ pub(crate) mod send;
 pub(crate) mod standing_approvals;
 pub(crate) mod withdraw;
 
-use crate::Frames;
+use crate::{Frames, Frontend};
+use wire::api::SendRequest;
 
 /// The response to an accepted submission.
 pub struct SendResponse {
@@ -31,4 +32,13 @@ pub struct SendResponse {
     pub message_id: String,
     /// The run's stream.
     pub frames: Frames,
+}
+
+/// A submission with its circumstances.
+pub(crate) struct SentSubmission {
+    pub(crate) request: SendRequest,
+    /// The frontend, if it is not a page of the config.
+    pub(crate) frontend: Option<Frontend>,
+    /// The answer with which the conversation must end, if only then the submission is accepted.
+    pub(crate) after: Option<String>,
 }

@@ -7,6 +7,7 @@ use crate::errors::Result;
 use crate::files::attachments;
 use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
+use crate::submit::SentSubmission;
 use crate::submit::begin::AcceptedSubmission;
 use crate::submit::branch::Branch;
 use crate::submit::check::check;
@@ -34,15 +35,6 @@ fn is_of_program(submission: &Submission) -> bool {
 /// Returns whether what a submission answers depends on which summary is the newest before it.
 fn leaves_branch(submission: &Submission) -> bool {
     matches!(submission, Submission::Regenerate { .. } | Submission::Message { replaces: Some(_), .. })
-}
-
-/// A submission with its circumstances.
-pub(crate) struct SentSubmission {
-    pub(crate) request: SendRequest,
-    /// The frontend, if it is not a page of the config.
-    pub(crate) frontend: Option<Frontend>,
-    /// The answer with which the conversation must end, if only then the submission is accepted.
-    pub(crate) after: Option<String>,
 }
 
 impl Inner {
