@@ -66,7 +66,7 @@ fn brackets(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Resul
     // `\[…\]` may be a formula.
     let is_certain = reader.is_certain() && !is_escaped;
     if is_double {
-        // Of `[[S1] words]`, the inner brackets are read on their own.
+        // In `[[S1] words]`, only the inner brackets are a citation.
         if scan.next()? != ']' {
             return Err(Stop::Text);
         }

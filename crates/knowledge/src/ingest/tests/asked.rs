@@ -41,7 +41,7 @@ async fn questions_are_listed_and_kept_within_bounds() {
         add(question("Pumps?", in_library(0), now + 5_000)).await;
         assert_eq!(listed(false).await, ["Pumps? 0 1", "Pumps? 1 2", "Valves? 2 1"]);
         assert_eq!(listed(true).await, ["Pumps? 0 1"]);
-        // Of a conversation that is not there, as in a trial.
+        // The conversation does not exist, as when an agent is tried out.
         add(NewQuestion { conversation_id: "trial".to_owned(), ..question("Cooks?", in_library(0), now) }).await;
         assert_eq!(server.rows("knowledge_questions").await, 3);
         let many = vec![(library.clone(), 0); 1_005];
