@@ -131,7 +131,7 @@ async fn each_script_has_a_process_of_its_own() {
         };
         let Some(printed) = script.strip_prefix("echo ") else {
             // It is stopped: its process ends, and none waits.
-            let _ = tokio::time::timeout(Duration::from_millis(500), shell.run(request)).await;
+            let _ = tokio::time::timeout(Duration::from_millis(1500), shell.run(request)).await;
             assert_eq!(left(0).await, None);
             continue;
         };
