@@ -1,12 +1,14 @@
 //! Reads documents: a job for each, whose writes name the version that it reads. So a killed server,
 //! a deleted document and a newer version need no further care: another attempt begins the version
-//! anew, and writes about one that is not to be read any more have no effect. Pages that are pictures are
+//! anew, and writes about one that is not to be read any more have no effect. The last rows of a version are
+//! stored with the end of the job, so a short text takes two transactions. Pages that are pictures are
 //! read in a job of its own ([`pictures`]), which does all of the work then.
 
 mod embed;
 mod folders;
 mod page_question;
 mod pictures;
+mod rows;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -18,13 +20,14 @@ pub(crate) use sweep::sweep;
 
 use crate::graph;
 use crate::service::Knowledge;
-use crate::store::{self, Finished, NewPart, OpenVersion, Progress, ReadPage};
+use crate::store::{self, Finished, NewPart, OpenVersion, Progress};
 use ::store::StoreError;
 use ::store::sql::Db;
 use documents::{Converter, Document, Failure, FailureCode, Limits, SplitOptions, Warning, split};
 use jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, OnPending, Outcome};
 use page_question::ReadPages;
 use pictures::READ_PAGES;
+use rows::{BATCH, Rows};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -34,8 +37,6 @@ use web::times::now_millis;
 
 /// The number of attempts.
 const ATTEMPTS: u32 = 3;
-/// The number of rows that a transaction stores.
-const BATCH: usize = 100;
 /// The interval at which it is checked whether the reading of a file was cancelled.
 const UNWANTED_CHECK: Duration = Duration::from_secs(1);
 /// The progress after reading, and after splitting.
@@ -104,6 +105,8 @@ struct Stored {
     pages: i64,
     chunks: i64,
     warnings: Vec<Warning>,
+    /// The last rows, which are not stored yet.
+    last: Vec<Rows>,
 }
 
 /// How an attempt at a version ended.
@@ -196,25 +199,29 @@ impl Reader {
         Ok(Some(document))
     }
 
-    /// Stores the text and the chunks of a version.
+    /// Stores the text and the chunks of a version, except for the last rows.
     async fn store_text(&self, version: &OpenVersion, document: Document) -> Result<Read, Problem> {
-        if !self.step(version, Progress { step: "splitting", part: READ, now: now_millis() }, Rows::None).await? {
+        // Nobody sees the progress of a short text.
+        let is_long = document.parts.len() > BATCH;
+        let splitting = || Progress { step: "splitting", part: READ, now: now_millis() };
+        if is_long && !self.step(version, splitting(), Vec::new()).await? {
             return Ok(Read::Unwanted);
         }
         let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
         let text = text.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
-        self.check_room(version, text.chunks.len()).await?;
-        let stored = Stored { pages: text.pages, chunks: text.chunks.len() as i64, warnings: text.warnings };
-        let (all, mut done) = ((text.parts.len() + text.chunks.len()).max(1), 0);
-        let parts = text.parts.chunks(BATCH).map(|rows| Rows::Parts(rows.to_vec()));
-        for rows in parts.chain(text.chunks.chunks(BATCH).map(|rows| Rows::Chunks(rows.to_vec()))) {
-            done += rows.len();
+        let Text { parts, chunks, pages, warnings } = text;
+        self.check_room(version, chunks.len()).await?;
+        let (all, mut done, count) = ((parts.len() + chunks.len()).max(1), 0, chunks.len() as i64);
+        let mut batches = Rows::batches(parts, chunks);
+        let last = batches.pop().unwrap_or_default();
+        for rows in batches {
+            done += rows.iter().map(Rows::count).sum::<usize>();
             let part = SPLIT + (1.0 - SPLIT) * done as f64 / all as f64;
             if !self.step(version, Progress { step: "indexing", part, now: now_millis() }, rows).await? {
                 return Ok(Read::Unwanted);
             }
         }
-        Ok(Read::Stored(stored))
+        Ok(Read::Stored(Stored { pages, chunks: count, warnings, last }))
     }
 
     /// Waits until a version is not to be read any more: it was deleted, replaced or cancelled.
@@ -246,20 +253,15 @@ impl Reader {
     }
 
     /// Stores rows with the progress. Returns false if the version is not to be read any more.
-    async fn step(&self, version: &OpenVersion, progress: Progress, rows: Rows) -> Result<bool, StoreError> {
+    async fn step(&self, version: &OpenVersion, progress: Progress, rows: Vec<Rows>) -> Result<bool, StoreError> {
         let (id, version) = (self.document_id.clone(), version.version_id.clone());
         let write = self.job.write(move |db| {
             Box::pin(async move {
-                if !store::progress(db, &id, &version, progress).await? {
-                    return Ok(false);
+                let is_open = store::progress(db, &id, &version, progress).await?;
+                if is_open {
+                    Rows::insert(rows, db, &version).await?;
                 }
-                match rows {
-                    Rows::None => {}
-                    Rows::Parts(parts) => store::insert_parts(db, &version, parts).await?,
-                    Rows::Chunks(chunks) => store::insert_chunks(db, &version, chunks).await?,
-                    Rows::Pages(pages) => store::insert_read_pages(db, &version, pages).await?,
-                }
-                Ok(true)
+                Ok(is_open)
             })
         });
         write.await
@@ -282,10 +284,10 @@ impl Reader {
         Err(Problem::File(failure))
     }
 
-    /// Makes the version the one that is found.
+    /// Stores the last rows, and makes the version the one that is found.
     async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, JobError> {
         let (id, library, version) = (self.document_id.clone(), version.library_id.clone(), version.version_id.clone());
-        let Stored { pages, chunks, warnings } = stored;
+        let Stored { pages, chunks, warnings, last } = stored;
         let finished = Finished { pages, chunks, warnings, now: now_millis() };
         let has_embedder = self.knowledge.models().embedder.is_some();
         let row = store::library(self.job.store(), &library).await?;
@@ -294,6 +296,9 @@ impl Reader {
         let finish = self.job.finish(Outcome::DONE, move |db| {
             Box::pin(async move {
                 let is_found = store::finish(db, &id, &version, finished).await?;
+                if is_found {
+                    Rows::insert(last, db, &version).await?;
+                }
                 if is_found && has_graph {
                     graph::enqueue(&jobs, db, &id, &owner).await?;
                 }
@@ -313,25 +318,6 @@ impl Reader {
             Box::pin(async move { store::fail(db, (&id, &version), (&code, &message), now_millis()).await })
         });
         write.await
-    }
-}
-
-/// Rows to store.
-enum Rows {
-    None,
-    Parts(Vec<NewPart>),
-    Chunks(Vec<NewPart>),
-    /// Pages that a model has read.
-    Pages(Vec<ReadPage>),
-}
-
-impl Rows {
-    fn len(&self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Parts(rows) | Self::Chunks(rows) => rows.len(),
-            Self::Pages(rows) => rows.len(),
-        }
     }
 }
 

@@ -206,7 +206,7 @@ impl Reader {
             read.extend(pages.iter().cloned());
             let part = READ * read.len() as f64 / wanted.len().max(read.len()) as f64;
             let progress = Progress { step: "reading", part, now: now_millis() };
-            if !self.step(version, progress, Rows::Pages(pages)).await? {
+            if !self.step(version, progress, vec![Rows::Pages(pages)]).await? {
                 return Ok(ControlFlow::Break(Read::Unwanted));
             }
         }

@@ -1,8 +1,9 @@
-//! Files that callers add. A file is stored in pieces as it arrives, so none is ever in memory; when
-//! it is complete, it becomes a document together with the job that reads it.
+//! Files that callers add. A large file is stored in pieces as it arrives, so none is ever in memory; when
+//! it is complete, it becomes a document together with the job that reads it. A small file is stored in the same
+//! transaction, because the files of a request are stored one after the other, and each transaction waits for the disk.
 
 use super::{Access, Knowledge, failed};
-use crate::store::{self, DocumentRow, NewDocument, PIECE};
+use crate::store::{self, DocumentRow, NewDocument, PIECE, SMALL};
 use crate::{audit, ingest};
 use ::store::sql::Db;
 use ::store::{StoreError, append_audit};
@@ -53,6 +54,8 @@ struct Arrived {
     version_id: String,
     bytes: u64,
     hash: String,
+    /// The content of a small file, of which nothing is stored yet.
+    small: Option<Bytes>,
 }
 
 impl Knowledge {
@@ -102,7 +105,6 @@ impl Knowledge {
         };
         let most = self.check_limits(library_id, counted).await?;
         let version_id = crate::new_id();
-        store::insert_version(self.store(), &version_id, now_millis()).await.map_err(failed)?;
         let received = self.receive(&version_id, most, content).await;
         // A request may have many files.
         let received = received.map_err(|error| match error.code {
@@ -151,6 +153,7 @@ impl Knowledge {
         Ok(room.min(settings.document_bytes))
     }
 
+    /// Stores a file in pieces as it arrives, unless it is small.
     async fn receive<S, E>(&self, version_id: &str, most: u64, mut content: S) -> Result<Arrived, UserError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
@@ -174,8 +177,12 @@ impl Knowledge {
                 }
                 None => has_more = false,
             }
-            while piece.len() >= PIECE || (!has_more && !piece.is_empty()) {
+            let is_small = no == 0 && piece.len() <= SMALL;
+            while piece.len() >= PIECE || !(has_more || is_small || piece.is_empty()) {
                 let whole = piece.split_to(piece.len().min(PIECE)).freeze();
+                if no == 0 {
+                    store::insert_version(self.store(), version_id, now_millis()).await.map_err(failed)?;
+                }
                 store::add_piece(self.store(), version_id, no, whole).await.map_err(failed)?;
                 no += 1;
             }
@@ -184,7 +191,8 @@ impl Knowledge {
             return Err(UserError::invalid("/file", "The file is empty."));
         }
         let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Arrived { version_id: version_id.to_owned(), bytes, hash })
+        let small = (no == 0).then(|| piece.freeze());
+        Ok(Arrived { version_id: version_id.to_owned(), bytes, hash, small })
     }
 
     /// Makes a document of a file, or finds the one that it is.
@@ -215,7 +223,7 @@ impl Knowledge {
         };
         let is_guest = options.of_project && added_by != owner;
         let members = self.0.libraries.get().filter(|_| is_guest).and_then(capability::Libraries::members);
-        let (jobs, owner) = (self.jobs().clone(), owner.to_owned());
+        let (jobs, owner, small) = (self.jobs().clone(), owner.to_owned(), arrived.small);
         let (id, is_new) = self
             .store()
             .write(move |db| {
@@ -233,6 +241,9 @@ impl Knowledge {
                     } else {
                         store::by_identity(db, &new.library_id, &new.identity).await?.map(Box::new)
                     };
+                    if let Some(content) = small {
+                        store::insert_small_version(db, &new.version_id, new.now, content).await?;
+                    }
                     store::add_document(db, &new, known.as_deref()).await?;
                     let action = if known.is_some() { "replace" } else { "add" };
                     let id = known.map_or(new.id, |known| known.id);

@@ -35,7 +35,9 @@ pub(crate) use vectors::{
     EmbeddingProgress, NewVectors, chunks_without_vectors, delete_other_vectors, documents_without_vectors,
     embedding_progress, insert_vectors, libraries_without_vectors, serve_model, vectors_of_version,
 };
-pub(crate) use versions::{PIECE, add_piece, delete_version, insert_version, pieces, purge_uploads};
+pub(crate) use versions::{
+    PIECE, SMALL, add_piece, delete_version, insert_small_version, insert_version, pieces, purge_uploads,
+};
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
 

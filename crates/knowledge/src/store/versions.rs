@@ -8,6 +8,8 @@ use futures::stream::BoxStream;
 
 /// The size of a piece in bytes; only the last one of a file is smaller.
 pub(crate) const PIECE: usize = 256 * 1024;
+/// The largest file in bytes that is stored in one transaction with its document.
+pub(crate) const SMALL: usize = 64 * 1024;
 
 const INSERT: &str = "INSERT INTO knowledge_versions (id, bytes, created_at) VALUES ($1, 0, $2)";
 const ASSIGN: &str = "UPDATE knowledge_versions SET document_id = $2, bytes = $3 WHERE id = $1";
@@ -20,6 +22,13 @@ const DELETE: &str = "DELETE FROM knowledge_versions WHERE id = $1";
 pub(crate) async fn insert_version(store: &Store, id: &str, now: i64) -> Result<(), StoreError> {
     let insert = sql::query(INSERT).bind(id).bind(now);
     store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await.map(drop)?) })).await
+}
+
+/// Stores a version that belongs to no document yet, with its content, which is one piece.
+pub(crate) async fn insert_small_version(db: &mut Db, id: &str, now: i64, content: Bytes) -> Result<(), StoreError> {
+    sql::query(INSERT).bind(id).bind(now).execute(&mut *db).await?;
+    sql::query(ADD).bind(id).bind(0_u32).bind(content).execute(db).await?;
+    Ok(())
 }
 
 /// Makes a version one of a document.

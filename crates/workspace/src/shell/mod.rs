@@ -11,6 +11,7 @@ mod programs;
 mod protocol;
 mod script_shell;
 mod turns;
+mod warm;
 
 #[cfg(test)]
 mod escape_tests;

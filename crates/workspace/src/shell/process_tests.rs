@@ -102,6 +102,48 @@ async fn stop_ends_the_process() {
     assert_eq!(shell.run(request("echo one")).await.unwrap().stdout, b"one\n");
 }
 
+/// From the first script on, a process waits for the next one. No process gets a second script.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_script_has_a_process_of_its_own() {
+    let house = houses(json!({})).await.remove(0);
+    let shell = test_shell();
+    // Waits until there are so many processes of scripts; returns the last one.
+    let left = async |expected: usize| {
+        let began = Instant::now();
+        loop {
+            let mut scripts = scripts();
+            if scripts.len() == expected {
+                return scripts.pop();
+            }
+            assert!(began.elapsed() < Duration::from_secs(40), "{scripts:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert_eq!(left(0).await, None);
+    let mut waited = Vec::new();
+    for script in ["echo one", "echo two", "while :; do :; done", "echo three"] {
+        let request = ShellRequest {
+            script: script.to_owned(),
+            workspace: house.workspace("ada", "c"),
+            settings: ShellSettings { timeout: Duration::from_secs(60), ..ShellSettings::default() },
+            container: None,
+            reports: CallReports::default(),
+        };
+        let Some(printed) = script.strip_prefix("echo ") else {
+            // It is stopped: its process ends, and none waits.
+            let _ = tokio::time::timeout(Duration::from_millis(1500), shell.run(request)).await;
+            assert_eq!(left(0).await, None);
+            continue;
+        };
+        assert_eq!(shell.run(request).await.unwrap().stdout, format!("{printed}\n").into_bytes());
+        let waiting = left(1).await;
+        assert!(!waited.contains(&waiting), "{waiting:?} has run {script}");
+        waited.push(waiting);
+    }
+    drop(shell);
+    assert_eq!(left(0).await, None);
+}
+
 /// If a script overflows the stack or takes too much memory, its process ends, and the model is told why.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_dies_is_explained() {

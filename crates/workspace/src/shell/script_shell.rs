@@ -5,6 +5,7 @@ use super::changes::{After, changes};
 use super::emulated::NO_MEMORY;
 use super::protocol::{Answer, Done, Message, ReadOutcome, Start, receive, send};
 use super::turns::UserTurns;
+use super::warm::{Started, WarmProcess, start};
 use super::{
     MAX_OUTPUT, MAX_SCRIPT, RUN_CONFINED, RUN_PROGRAMS, RUN_SCRIPT, Shell, ShellError, ShellOutput, ShellRequest,
     took_longer,
@@ -18,7 +19,6 @@ use child_process::drop_privileges;
 use contract::CallReports;
 use futures::future::BoxFuture;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -85,6 +85,8 @@ pub(crate) struct ScriptShell {
     containers: super::container::Containers,
     places: Places,
     turns: UserTurns,
+    /// For the next script at the level `virtual`.
+    warm: WarmProcess,
 }
 
 /// Counts the running scripts, and the running and waiting ones.
@@ -122,7 +124,7 @@ impl ScriptShell {
             let of = (script.as_str(), settings, container);
             return self.run_in_container(of, &workspace, &tree, &reports).await;
         }
-        let (mut child, socket) = self.spawn(settings.level).map_err(|error| {
+        let Started { mut child, socket } = self.process(settings.level).map_err(|error| {
             tracing::error!(%error, "the process of a script cannot be started");
             ShellError::Ended("the shell cannot be started".to_owned())
         })?;
@@ -134,6 +136,9 @@ impl ScriptShell {
         let done = timeout(settings.timeout + extra_time(settings.level), conversation.hold(socket, &mut child)).await;
         // It has nothing more to do, and counts as running until it has gone.
         let _ = child.kill().await;
+        if settings.level == ShellLevel::Virtual {
+            self.warm.refill(self.command(settings.level));
+        }
         let Outcome { mut output, after } = done.unwrap_or_else(|_| Err(ShellError::Ended(took_longer(&settings))))?;
         if output.refused.is_none() {
             output.changes = changes_to_store(&tree, &after, &workspace).await?;
@@ -172,14 +177,10 @@ impl ScriptShell {
         Err(ShellError::Unavailable("containers are used on Linux only".to_owned()))
     }
 
-    /// Starts a process and returns the socket to it.
-    fn spawn(&self, level: ShellLevel) -> std::io::Result<(Child, UnixStream)> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let theirs = theirs.into_std()?;
-        theirs.set_nonblocking(false)?;
-        let mut command = Command::from(self.command(level));
-        command.stdin(OwnedFd::from(theirs)).stderr(Stdio::piped()).kill_on_drop(true);
-        Ok((command.spawn()?, ours))
+    /// Returns a process that has run nothing: the one that waits, or a new one.
+    fn process(&self, level: ShellLevel) -> std::io::Result<Started> {
+        let waiting = if level == ShellLevel::Virtual { self.warm.take() } else { None };
+        waiting.map_or_else(|| start(self.command(level)), Ok)
     }
 
     /// Returns the command of a process, without its input.

@@ -263,6 +263,37 @@ async fn a_killed_server_keeps_whole_calls_only() {
     assert_eq!(content, b"3\n");
 }
 
+/// Returns the processes of scripts that a server has started.
+fn script_processes(server: u32) -> Vec<String> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{server}/task")) else { return Vec::new() };
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());
+    let all = lists.collect::<Vec<_>>().join(" ");
+    all.split_whitespace().filter(|id| is_script_process(id)).map(str::to_owned).collect()
+}
+
+fn is_script_process(id: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("run-script"))
+}
+
+/// The process that waits for the next script ends with the server, also if the server is killed.
+#[tokio::test]
+async fn the_process_that_waits_ends_with_a_killed_server() {
+    let mut server = Server::start_with(&["--config", ANALYST]);
+    assert_eq!(script_processes(server.id()), Vec::<String>::new());
+    start(&server, "bash", "echo one").await;
+    let pause = std::time::Duration::from_millis(20);
+    let waiting = loop {
+        if let Some(id) = script_processes(server.id()).pop() {
+            break id;
+        }
+        tokio::time::sleep(pause).await;
+    };
+    server.kill();
+    while is_script_process(&waiting) {
+        tokio::time::sleep(pause).await;
+    }
+}
+
 #[tokio::test]
 async fn the_level_of_the_shell_is_shown() {
     let server = Server::start_with(&["--config", ANALYST]);

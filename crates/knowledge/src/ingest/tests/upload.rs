@@ -1,0 +1,72 @@
+//! The transactions in which files are stored, on both databases.
+
+use super::*;
+use crate::store::{PIECE, SMALL};
+use futures::TryStreamExt;
+use test_postgres::database_files_of_each_kind;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_all_sizes_are_stored_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        for size in [1, SMALL, SMALL + 1, PIECE, PIECE + 1] {
+            let text: String = "Pumps run at night.\n".chars().cycle().take(size).collect();
+            let document = server.add(&library, &format!("{size}.txt"), &text, false).await.unwrap();
+            let version = document.next_id.or(document.version_id).unwrap();
+            let stored = store::pieces(server.knowledge.store().clone(), version);
+            let stored: Vec<_> = stored.try_collect().await.unwrap();
+            assert_eq!(stored.len(), size.div_ceil(PIECE), "{size}");
+            let content: Vec<u8> = stored.iter().flat_map(|piece| piece.to_vec()).collect();
+            assert!(content == text.as_bytes(), "{size}");
+        }
+        server.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_an_interrupted_upload() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        for size in [1, SMALL + 1, PIECE + 1] {
+            let file = NewFile { name: "a.txt".to_owned(), media_type: None, identity: None, stamp: None };
+            let content = futures::stream::iter([Ok(Bytes::from(vec![b'x'; size])), Err("gone")]);
+            let (ada, options) = (viewer("ada"), UploadOptions::default());
+            let error = server.knowledge.upload(&ada, &library, file, options, content).await.unwrap_err();
+            assert_eq!(error.message, "The upload was interrupted. Send the file again.", "{size}");
+            let left = (server.rows("knowledge_versions").await, server.rows("knowledge_pieces").await);
+            assert_eq!(left, (0, 0), "{size}");
+        }
+        server.close().await;
+    }
+}
+
+/// What is found is the same, however many transactions it took.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_and_short_texts_are_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let texts = [(0, "alpacas"), (60, "beetles"), (250, "camels")];
+        for (sections, animal) in texts {
+            let section = |no: u32| format!("## Part {no}\n\nThe pumps run at night.\n\n");
+            let text: String = (0..sections).map(section).chain([format!("## End\n\nHere are {animal}.\n")]).collect();
+            server.add(&library, &format!("{sections}.md"), &text, false).await.unwrap();
+        }
+        let rows = server.settled(&library).await;
+        assert_eq!(server.rows("knowledge_chunks").await, rows.iter().map(|row| row.chunks).sum::<i64>());
+        for (sections, animal) in texts {
+            let name = format!("{sections}.md");
+            let version = rows.iter().find(|row| row.file_name == name).and_then(|row| row.version_id.clone()).unwrap();
+            let parts = store::parts(server.knowledge.store(), &version, 0, 1_000).await.unwrap();
+            assert!(parts.iter().any(|part| part.text.contains(animal)), "{animal}");
+            let found = server.found(&viewer("ada"), &library, animal).await.unwrap();
+            assert!(!found.is_empty() && found.iter().all(|file| *file == name), "{animal}: {found:?}");
+        }
+        server.close().await;
+    }
+}

@@ -1,0 +1,157 @@
+//! Starts the processes of scripts, and keeps one of them for the next script.
+
+use parking_lot::Mutex;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::process::Child;
+use tokio::task::AbortHandle;
+use tokio::time::sleep;
+
+/// The time after which a process that no script has needed is ended.
+const MAX_IDLE: Duration = Duration::from_secs(60);
+
+/// A process that waits for its first message, and the socket to it. Dropping it ends the process.
+pub(super) struct Started {
+    pub(super) child: Child,
+    pub(super) socket: UnixStream,
+}
+
+/// Starts a process.
+///
+/// # Errors
+/// The system cannot start it.
+pub(super) fn start(command: Command) -> io::Result<Started> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let theirs = theirs.into_std()?;
+    theirs.set_nonblocking(false)?;
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(OwnedFd::from(theirs)).stderr(Stdio::piped()).kill_on_drop(true);
+    Ok(Started { child: command.spawn()?, socket: ours })
+}
+
+/// At most one process that was started before its script came, so that the script does not wait until the program is
+/// loaded. It is dropped with this value.
+#[derive(Default)]
+pub(super) struct WarmProcess(Arc<Mutex<Option<Kept>>>);
+
+struct Kept {
+    process: Started,
+    /// The task that ends the process when it is idle for too long.
+    timer: AbortHandle,
+}
+
+impl WarmProcess {
+    /// Takes the process, so that no other script gets it; `None` if there is none, or it has ended.
+    pub(super) fn take(&self) -> Option<Started> {
+        let Kept { mut process, timer } = self.0.lock().take()?;
+        timer.abort();
+        // The system may have ended it, for example because the machine lacks memory.
+        matches!(process.child.try_wait(), Ok(None)).then_some(process)
+    }
+
+    /// Starts a process for the next script, unless one waits. It happens in another task, since starting a process
+    /// blocks the thread for a moment.
+    pub(super) fn refill(&self, command: Command) {
+        // The shell may be gone by then.
+        let kept = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            if let Some(kept) = kept.upgrade() {
+                fill(&kept, command);
+            }
+        });
+    }
+}
+
+fn fill(place: &Arc<Mutex<Option<Kept>>>, command: Command) {
+    let mut kept = place.lock();
+    if kept.is_some() {
+        return;
+    }
+    // The next script starts its own process, and reports why that is impossible.
+    let Ok(process) = start(command) else { return };
+    let idle = Arc::downgrade(place);
+    let timer = tokio::spawn(async move {
+        sleep(MAX_IDLE).await;
+        if let Some(place) = idle.upgrade() {
+            *place.lock() = None;
+        }
+    });
+    *kept = Some(Kept { process, timer: timer.abort_handle() });
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A program that waits for its input to end.
+    fn waiting_program() -> Command {
+        let mut command = Command::new("cat");
+        command.stdout(Stdio::null());
+        command
+    }
+
+    /// Lets a process be started; returns its id.
+    async fn refilled(warm: &WarmProcess, command: Command) -> u32 {
+        warm.refill(command);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+            let id = warm.0.lock().as_ref().and_then(|kept| kept.process.child.id());
+            if let Some(id) = id {
+                return id;
+            }
+        }
+        panic!("no process waits");
+    }
+
+    /// Waits until a process has ended. One that nobody has waited for has no command line.
+    fn wait_for_end(id: u32) {
+        for _ in 0..1_000 {
+            if std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default().is_empty() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the process {id} still runs");
+    }
+
+    #[tokio::test]
+    async fn a_process_waits_after_the_first_use_and_is_taken_once() {
+        let warm = WarmProcess::default();
+        assert!(warm.take().is_none());
+        let waiting = refilled(&warm, waiting_program()).await;
+        assert_eq!(refilled(&warm, waiting_program()).await, waiting, "one is enough");
+        assert_eq!(warm.take().and_then(|process| process.child.id()), Some(waiting));
+        assert!(warm.take().is_none());
+        assert_ne!(refilled(&warm, waiting_program()).await, waiting);
+    }
+
+    #[tokio::test]
+    async fn a_process_that_has_ended_is_not_taken() {
+        let warm = WarmProcess::default();
+        let waiting = refilled(&warm, Command::new("true")).await;
+        wait_for_end(waiting);
+        assert!(warm.take().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_ends_when_it_is_idle_and_with_the_shell() {
+        let warm = WarmProcess::default();
+        // The timer of a process that was taken does not end the next one.
+        refilled(&warm, waiting_program()).await;
+        sleep(MAX_IDLE / 2).await;
+        drop(warm.take());
+        let waiting = refilled(&warm, waiting_program()).await;
+        sleep(MAX_IDLE * 3 / 4).await;
+        assert_eq!(refilled(&warm, waiting_program()).await, waiting);
+        sleep(MAX_IDLE / 2).await;
+        assert!(warm.0.lock().is_none());
+        wait_for_end(waiting);
+        let waiting = refilled(&warm, waiting_program()).await;
+        drop(warm);
+        wait_for_end(waiting);
+    }
+}
