@@ -6,6 +6,7 @@ mod of_run;
 mod pictures;
 mod projects;
 mod quotes;
+mod user_documents;
 mod vectors;
 
 use crate::ingest;
