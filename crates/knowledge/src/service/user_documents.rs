@@ -138,7 +138,7 @@ impl UserDocuments for Knowledge {
 /// Returns the media type of the text that was read from a file. Texts of most formats have some Markdown in them, but
 /// only a file of Markdown is known to be it.
 fn text_type(media_type: &str) -> &'static str {
-    if media_type == "text/markdown" { "text/markdown" } else { "text/plain" }
+    if media_type.starts_with("text/markdown") { "text/markdown" } else { "text/plain" }
 }
 
 /// A text of a certain length, which is put together from parts.
