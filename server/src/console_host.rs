@@ -9,7 +9,8 @@ use app::context::PageSource;
 use auth::Authentication;
 use axum::Extension;
 use capability::{
-    DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus, UserDocuments, UserPrompts,
+    DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus, UserDocuments,
+    UserPrompts,
 };
 use chat::Caller;
 use config::{Config, ConnectionKind, Language};
