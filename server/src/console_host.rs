@@ -9,7 +9,8 @@ use app::context::PageSource;
 use auth::Authentication;
 use axum::Extension;
 use capability::{
-    DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus, UserPrompts,
+    DraftConfigs, EndpointCall, EndpointFailure, ModelFailure, ModelQuestion, ToolServerStatus, UserDocuments,
+    UserPrompts,
 };
 use chat::Caller;
 use config::{Config, ConnectionKind, Language};
@@ -127,6 +128,10 @@ impl capability::CurrentConfig for CurrentConfig {
 
     fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
         self.capabilities().user_prompts()
+    }
+
+    fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
+        self.capabilities().user_documents()
     }
 
     fn call_endpoint<'a>(&'a self, call: EndpointCall<'a>) -> BoxFuture<'a, Result<Value, EndpointFailure>> {

@@ -1,6 +1,6 @@
 //! The context that the server gives to the routes and the background work of a capability.
 
-use crate::{ToolServerStatus, UserPrompts};
+use crate::{ToolServerStatus, UserDocuments, UserPrompts};
 use chat::{Caller, Chat};
 use config::{Config, ConnectionKind, Language, ModelRef};
 use contract::{CallReports, Model, ModelUse, Tool};
@@ -80,6 +80,11 @@ pub trait CurrentConfig: Send + Sync {
 
     /// Returns the prompts that users have; `None` on a server without a prompt library.
     fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        None
+    }
+
+    /// Returns the documents that users may read; `None` on a server without libraries.
+    fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
         None
     }
 

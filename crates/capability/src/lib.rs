@@ -12,6 +12,7 @@ mod quotes;
 mod running;
 mod service_tokens;
 mod status;
+mod user_documents;
 mod user_prompts;
 mod waiting;
 
@@ -32,6 +33,7 @@ pub use service_tokens::{
     UserValues, VariableProblem,
 };
 pub use status::ToolServerStatus;
+pub use user_documents::{DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments};
 pub use user_prompts::{FilledPrompt, UserPrompt, UserPromptPage, UserPromptVariable, UserPrompts};
 pub use waiting::{FindWaiting, TellOfWaiting, Waiting, WaitingItem, WaitingKind};
 
@@ -226,6 +228,12 @@ pub trait Capability: Send + Sync + 'static {
     /// Returns the prompts that users have, if the capability keeps them. Other programs than the composer of a chat
     /// offer them.
     fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
+        None
+    }
+
+    /// Returns the documents that users may read, if the capability keeps them. Other programs than the pages of this
+    /// server offer them.
+    fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
         None
     }
 

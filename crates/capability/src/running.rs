@@ -1,6 +1,6 @@
 //! The capabilities of a running server.
 
-use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus, UserPrompts};
+use crate::{AgentTools, Capability, Context, Definition, Host, Job, ToolServerStatus, UserDocuments, UserPrompts};
 use agent::RunRecorder;
 use anyhow::{anyhow, bail};
 use chat::{AgentRequest, Caller, LifecycleEvent, LifecycleObserver};
@@ -145,6 +145,11 @@ impl Capabilities {
     /// Returns the prompts that users have, of the first capability that keeps them.
     pub fn user_prompts(&self) -> Option<Arc<dyn UserPrompts>> {
         self.all().find_map(Capability::user_prompts)
+    }
+
+    /// Returns the documents that users may read, of the first capability that keeps them.
+    pub fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
+        self.all().find_map(Capability::user_documents)
     }
 
     /// Returns the pages to which the account page links.

@@ -19,7 +19,7 @@ pub use citations::fuzz_markers;
 #[cfg(feature = "fuzz")]
 pub use graph::fuzz_extraction;
 
-use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job};
+use capability::{AgentTools, Caller, Capability, Context, Definition, Host, Job, UserDocuments};
 use config::{Config, ConnectionType, SectionType};
 use contract::{Model, Tool};
 use futures::future::BoxFuture;
@@ -79,6 +79,10 @@ impl Capability for KnowledgeCapability {
 
     fn user_tools(&self) -> Vec<Arc<dyn Tool>> {
         tools::user_tools(&self.knowledge)
+    }
+
+    fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
+        Some(Arc::new(self.knowledge.clone()))
     }
 
     fn composer(&self, _: &Config, agent: &config::Agent) -> Map<String, Value> {

@@ -32,6 +32,11 @@ impl Client {
         self.has_scope(KeyScope::Conversations)
     }
 
+    /// Returns whether the credentials allow the reading of documents, as in their API.
+    pub(crate) fn may_read_documents(&self) -> bool {
+        self.has_scope(KeyScope::Endpoints)
+    }
+
     fn has_scope(&self, scope: KeyScope) -> bool {
         self.scopes.as_ref().is_none_or(|scopes| scopes.contains(&scope))
     }

@@ -3,11 +3,12 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use rmcp::ErrorData;
 use serde_json::json;
 use std::borrow::Cow;
 use store::StoreError;
 use web::HttpError;
-use wire::UserError;
+use wire::{ErrorCode, UserError};
 
 /// The codes of JSON-RPC.
 const PARSE_ERROR: i32 = -32_700;
@@ -57,4 +58,31 @@ impl IntoResponse for Refusal {
 /// Writes the errors of the server's gates in this form.
 pub(crate) fn from_gate(error: UserError) -> Response {
     Refusal::from(error).into_response()
+}
+
+/// Returns an error of the protocol, with the code for parameters if the client can do something about it.
+pub(crate) fn protocol_error(error: UserError) -> ErrorData {
+    match error.code {
+        ErrorCode::NotFound | ErrorCode::Invalid | ErrorCode::Conflict | ErrorCode::TooLarge => {
+            ErrorData::invalid_params(error.message, None)
+        }
+        _ => ErrorData::internal_error(error.message, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_the_server_have_another_code() {
+        let check = |code: ErrorCode, expected: i32| {
+            assert_eq!(protocol_error(UserError::new(code, "a")).code.0, expected, "{code:?}");
+        };
+        check(ErrorCode::NotFound, -32_602);
+        check(ErrorCode::Invalid, -32_602);
+        check(ErrorCode::Conflict, -32_602);
+        check(ErrorCode::TooLarge, -32_602);
+        check(ErrorCode::Unavailable, -32_603);
+    }
 }

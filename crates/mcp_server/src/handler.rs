@@ -1,16 +1,19 @@
-//! Answers the requests of the protocol: the tools of a caller, calls of them, and the prompts of the caller.
+//! Answers the requests of the protocol: the tools of a caller, calls of them, and the prompts and the documents of the
+//! caller.
 
 use crate::call::{Call, Client};
 use crate::progress::Progress;
 use crate::running::RunningCalls;
 use crate::section::McpApi;
 use crate::tools::{self, Offered};
-use crate::{agents, documents, endpoints, prompts};
+use crate::{agents, documents, endpoints, prompts, resources};
 use capability::Context;
 use chat::RoutineMeters;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ServerCapabilities, ServerConfig,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -46,6 +49,9 @@ impl ServerHandler for Handler {
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
         if prompts::library(&self.shared.context, &self.client).is_some() {
             capabilities.prompts = Some(PromptsCapability::default());
+        }
+        if resources::library(&self.shared.context, &self.client).is_some() {
+            capabilities.resources = Some(ResourcesCapability::default());
         }
         let info = ServerConfig::new(capabilities).with_server_info(about);
         match instructions {
@@ -102,5 +108,30 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         Ok(prompts::get(&self.shared.context, &self.client, request).await?.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        resources::list(&self.shared.context, &self.client, cursor.as_deref()).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates(&self.shared.context, &self.client))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(resources::read(&self.shared.context, &self.client, &request.uri).await?.into())
     }
 }

@@ -12,6 +12,7 @@ mod handler;
 mod metadata;
 mod progress;
 mod prompts;
+mod resources;
 mod route;
 mod running;
 mod section;

@@ -1,6 +1,7 @@
 //! The prompts that the caller sees in the prompt library, as prompts of the protocol.
 
 use crate::call::Client;
+use crate::error::protocol_error;
 use capability::{Context, FilledPrompt, UserPrompt, UserPromptVariable, UserPrompts};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -9,7 +10,6 @@ use rmcp::model::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wire::{ErrorCode, UserError};
 
 /// Returns the prompts of this server; `None` if there are none, or the credentials do not allow their use.
 pub(crate) fn library(context: &Context, client: &Client) -> Option<Arc<dyn UserPrompts>> {
@@ -72,14 +72,6 @@ fn texts(arguments: JsonObject) -> Result<BTreeMap<String, String>, ErrorData> {
     arguments.into_iter().map(text).collect()
 }
 
-/// Returns an error of the protocol, with the code for parameters if the client can do something about it.
-fn protocol_error(error: UserError) -> ErrorData {
-    match error.code {
-        ErrorCode::NotFound | ErrorCode::Invalid => ErrorData::invalid_params(error.message, None),
-        _ => ErrorData::internal_error(error.message, None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,15 +100,5 @@ mod tests {
         check(json!({ "a": "b", "c": "" }), Some(2));
         check(json!({ "a": 1 }), None);
         check(json!({ "a": null }), None);
-    }
-
-    #[test]
-    fn failures_of_the_server_have_another_code() {
-        let check = |code: ErrorCode, expected: i32| {
-            assert_eq!(protocol_error(UserError::new(code, "a")).code.0, expected, "{code:?}");
-        };
-        check(ErrorCode::NotFound, -32_602);
-        check(ErrorCode::Invalid, -32_602);
-        check(ErrorCode::Unavailable, -32_603);
     }
 }

@@ -44,10 +44,10 @@ const MAX_REQUEST_ID: usize = 256;
 /// The group in the OpenAPI document.
 const MCP: Tag = Tag {
     name: "MCP",
-    description: "The Model Context Protocol: agents, endpoints and documents as tools of MCP clients, and the caller's \
-                  prompts. The config switches it on with `mcpApi`; without that, this path answers 404. Scope `agents`; \
-                  tools that are endpoints or search documents also need the scope `endpoints`, and prompts the scope \
-                  `conversations`.",
+    description: "The Model Context Protocol: agents, endpoints and documents as tools of MCP clients, documents also as \
+                  resources, and the caller's prompts. The config switches it on with `mcpApi`; without that, this path \
+                  answers 404. Scope `agents`; tools that are endpoints or search documents, and resources, also need the \
+                  scope `endpoints`, and prompts the scope `conversations`.",
     access: Access::Users { scope: Some(KeyScope::Agents) },
 };
 

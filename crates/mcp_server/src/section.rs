@@ -23,7 +23,7 @@ pub(crate) struct McpApi {
     #[schemars(length(max = 100))]
     pub(crate) endpoints: Vec<OfferedEndpoint>,
     /// Whether the tools `document_search` and `document_read` are offered, over the libraries that the caller
-    /// may read.
+    /// may read. The documents of these libraries are resources then, too.
     pub(crate) documents: bool,
     /// The text about this server that clients give to their models.
     pub(crate) instructions: Option<Text>,

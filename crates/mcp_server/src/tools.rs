@@ -32,15 +32,13 @@ pub(crate) fn offered<'c>(context: &Context, config: &'c Config, client: &Client
         usable.contains(&agent.agent_id) && context.current.page_for_agent(caller, &agent.agent_id).is_some()
     };
     let mut tools: Vec<_> = section.agents.iter().filter(is_usable).map(Offered::Agent).collect();
-    if !client.may_call_endpoints() {
-        return tools;
-    }
-    for entry in &section.endpoints {
+    let endpoints = section.endpoints.iter().filter(|_| client.may_call_endpoints());
+    for entry in endpoints {
         let endpoint = config.endpoints.get(&entry.endpoint_id);
         let may_call = |endpoint: &&Endpoint| check_rule(caller, &endpoint.auth) == AccessDecision::Allowed;
         tools.extend(endpoint.filter(may_call).map(|endpoint| Offered::Endpoint(entry, endpoint)));
     }
-    if section.documents {
+    if section.documents && client.may_read_documents() {
         let all = context.current.user_tools().into_iter();
         let for_documents = all.filter(|tool| DOCUMENT_TOOLS.contains(&tool.spec().name.as_str()));
         tools.extend(for_documents.map(Offered::Documents));

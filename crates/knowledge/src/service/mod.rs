@@ -15,6 +15,7 @@ mod quotes;
 mod rank;
 mod search;
 mod upload;
+mod user_documents;
 
 pub(crate) use access::Access;
 pub(crate) use edit::LibraryChange;

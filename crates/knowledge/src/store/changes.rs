@@ -2,7 +2,7 @@
 
 use super::documents::{read, select};
 use super::{DocumentRow, DocumentState};
-use ::store::sql::{self, Db};
+use ::store::sql::{self, Db, Row, Sql};
 use ::store::{Store, StoreError};
 
 /// The filter of a list of the documents of a library.
@@ -16,6 +16,25 @@ pub(crate) struct DocumentFilter {
     /// Whether the newest document comes first.
     pub(crate) newest_first: bool,
 }
+
+/// A document whose text can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TextRow {
+    pub(crate) id: String,
+    pub(crate) library_id: String,
+    pub(crate) file_name: String,
+    pub(crate) media_type: String,
+}
+
+const WITH_TEXT: Sql = Sql::pair(
+    "SELECT id, library_id, file_name, media_type FROM knowledge_documents
+     WHERE library_id IN (SELECT value FROM json_each($1)) AND version_id IS NOT NULL
+        AND (library_id, id) > ($2, $3)
+     ORDER BY library_id, id LIMIT $4",
+    "SELECT id, library_id, file_name, media_type FROM knowledge_documents
+     WHERE library_id = ANY($1) AND version_id IS NOT NULL AND (library_id, id) > ($2, $3)
+     ORDER BY library_id, id LIMIT $4",
+);
 
 const CANCEL: &str = "
     UPDATE knowledge_documents SET state = 'failed', step = NULL, error_code = 'cancelled', error_message = $2,
@@ -52,6 +71,26 @@ pub(crate) async fn documents_since(
 ) -> Result<Vec<DocumentRow>, StoreError> {
     let rest = "WHERE library_id = $1 AND updated_at > $2 ORDER BY updated_at, id LIMIT $3";
     let find = sql::query(select(rest)).bind(library_id).bind(since).bind(most);
+    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+}
+
+/// Returns documents of these libraries whose text can be read, in the order of the ids of their libraries and of their
+/// own: those after a library and a document, at most `most`.
+pub(crate) async fn documents_with_text(
+    store: &Store,
+    libraries: Vec<String>,
+    (library, document): (&str, &str),
+    most: u32,
+) -> Result<Vec<TextRow>, StoreError> {
+    let find = sql::query(WITH_TEXT).bind(libraries).bind(library).bind(document).bind(most);
+    let read = |row: &Row| -> Result<TextRow, StoreError> {
+        Ok(TextRow {
+            id: row.try_get("id")?,
+            library_id: row.try_get("library_id")?,
+            file_name: row.try_get("file_name")?,
+            media_type: row.try_get("media_type")?,
+        })
+    };
     store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
 }
 

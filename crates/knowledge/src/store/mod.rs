@@ -12,7 +12,7 @@ mod reading;
 mod vectors;
 mod versions;
 
-pub(crate) use changes::{DocumentFilter, cancel, documents_since, listed_documents};
+pub(crate) use changes::{DocumentFilter, cancel, documents_since, documents_with_text, listed_documents};
 pub(crate) use chunks::{
     ChunkRow, NewPart, PartRow, chunks, chunks_of_version, citation_numbers, clear_text, found_chunks, insert_chunks,
     insert_parts, is_cited, part_of_chunk, parts,

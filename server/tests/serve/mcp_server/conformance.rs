@@ -1,5 +1,5 @@
 //! The conformance suite of the Model Context Protocol. It expects tools and prompts with certain names; the tools that the
-//! product can have are endpoints here, and the prompts are those of the user.
+//! product can have are endpoints here, and the prompts are those of the user. A document is there for the list of resources.
 
 use crate::process::Server;
 use reqwest::Method;
@@ -58,8 +58,10 @@ api:
       properties: { name: { type: string }, address: { $ref: "#/$defs/address" } }
       additionalProperties: false
     routine: [{ ":return": { _payload: name } }]
+libraries: [{ id: handbook, documents: [{ name: pump.md, text: The pump runs at night. }] }]
 prompts: {}
 mcpApi:
+  documents: true
   agents: [helper]
   endpoints:
     - test_simple_text

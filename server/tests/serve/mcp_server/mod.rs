@@ -5,6 +5,7 @@ mod clients;
 mod conformance;
 mod prompts;
 mod protocol;
+mod resources;
 mod rights;
 
 use crate::process::Server;
@@ -81,4 +82,23 @@ fn last_message(body: &str) -> Value {
 async fn result_of(server: &Server, tool: &str, arguments: Value) -> Value {
     let response = message(server, &call(1, tool, &arguments)).send().await.unwrap();
     last_message(&response.text().await.unwrap())["result"].clone()
+}
+
+/// Returns the result or the error of a request.
+async fn answer(request: RequestBuilder) -> Value {
+    let answer = last_message(&request.send().await.unwrap().text().await.unwrap());
+    answer.get("result").or(answer.get("error")).cloned().unwrap_or_else(|| panic!("{answer}"))
+}
+
+/// Returns the capabilities that a client is told.
+async fn capabilities(server: &Server, key: Option<&str>) -> Value {
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED).json(&body);
+    let request = match key {
+        Some(key) => request.bearer_auth(key),
+        None => request,
+    };
+    answer(request).await["capabilities"].clone()
 }

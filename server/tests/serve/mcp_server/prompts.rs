@@ -1,6 +1,6 @@
 //! Tests of the prompts of the prompt library, as prompts of the protocol.
 
-use super::{ACCEPTED, SECTION, key, last_message, message, start};
+use super::{SECTION, answer, capabilities, key, message, start};
 use crate::process::Server;
 use crate::provider::start_provider;
 use crate::sign_in::callers::TokenIssuer;
@@ -18,12 +18,6 @@ prompts:
 
 fn sections() -> String {
     format!("{SECTION}{PROMPTS}")
-}
-
-/// Returns the result or the error of a request.
-async fn answer(request: RequestBuilder) -> Value {
-    let answer = last_message(&request.send().await.unwrap().text().await.unwrap());
-    answer.get("result").or(answer.get("error")).cloned().unwrap_or_else(|| panic!("{answer}"))
 }
 
 fn list(server: &Server) -> RequestBuilder {
@@ -44,19 +38,6 @@ async fn names(request: RequestBuilder) -> Vec<String> {
 async fn add(request: RequestBuilder, name: &str, text: &str) {
     let made = request.json(&json!({ "name": name, "text": text })).send().await.unwrap();
     assert_eq!(made.status(), 201, "{name}");
-}
-
-/// Returns the capabilities that a client is told.
-async fn capabilities(server: &Server, key: Option<&str>) -> Value {
-    let client = json!({ "name": "test", "version": "1" });
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
-    let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED).json(&body);
-    let request = match key {
-        Some(key) => request.bearer_auth(key),
-        None => request,
-    };
-    answer(request).await["capabilities"].clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,6 +7,7 @@ mod pictures;
 mod projects;
 mod quotes;
 mod upload;
+mod user_documents;
 mod vectors;
 
 use crate::ingest;

@@ -1,0 +1,96 @@
+//! The documents that users may read, for other programs than the pages of this server.
+
+use chat::Caller;
+use futures::future::BoxFuture;
+use wire::UserError;
+
+/// The documents that users may read: the capability with libraries knows them. The rights are those of its API; a
+/// document that a caller may not read does not exist for them. The bounds are those of whoever asks.
+pub trait UserDocuments: Send + Sync + 'static {
+    /// Returns documents of the libraries that a caller may read, at most `most`: those after the document `after`, or
+    /// the first ones. Documents without a text, and files that are attached to conversations, are left out.
+    ///
+    /// # Errors
+    /// The database failed.
+    fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        after: Option<&'a UserDocumentId>,
+        most: u32,
+    ) -> BoxFuture<'a, Result<UserDocumentPage, UserError>>;
+
+    /// Returns the text of a document from one of its parts on, which are counted from 1, in about `most` bytes.
+    ///
+    /// # Errors
+    /// 404 for a document that the caller may not read, and for a part that it does not have; 409 if it has no text yet;
+    /// the database failed.
+    fn text<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: &'a UserDocumentId,
+        part: u32,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DocumentText, UserError>>;
+
+    /// Returns the file of a document, with its content if that has at most `most` bytes.
+    ///
+    /// # Errors
+    /// 404 for a document that the caller may not read; the database failed.
+    fn file<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: &'a UserDocumentId,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DocumentFile, UserError>>;
+}
+
+/// The ids by which a document is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserDocumentId {
+    /// Its library.
+    pub library_id: String,
+    /// The document.
+    pub document_id: String,
+}
+
+/// A page of a list of documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserDocumentPage {
+    /// The documents.
+    pub documents: Vec<UserDocument>,
+    /// Whether there are others after the last one.
+    pub has_more: bool,
+}
+
+/// A document in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserDocument {
+    /// Its ids.
+    pub id: UserDocumentId,
+    /// The name of its file.
+    pub file_name: String,
+    /// The name of its library.
+    pub library_name: String,
+    /// The media type of its text.
+    pub text_type: &'static str,
+}
+
+/// Some of the text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentText {
+    /// The media type.
+    pub media_type: &'static str,
+    /// The text.
+    pub text: String,
+    /// The part with which the text continues; `None` at its end.
+    pub next: Option<u32>,
+}
+
+/// The file of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentFile {
+    /// The media type.
+    pub media_type: String,
+    /// The content; `None` if it is larger than what was asked for.
+    pub content: Option<Vec<u8>>,
+}

@@ -1,0 +1,197 @@
+//! The documents that users may read, for other programs than the pages of this server: their texts in pages of a certain
+//! length, and their files.
+
+use super::{Access, Knowledge, failed};
+use crate::store::{self, DocumentRow, PartRow};
+use capability::{DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments};
+use chat::{Caller, Viewer};
+use documents::Place;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use std::collections::HashMap;
+use wire::{ErrorCode, UserError};
+
+/// How many parts of a text are read from the database at a time. Each has about 64 KB at most.
+const PARTS: u32 = 8;
+
+impl Knowledge {
+    /// Returns a document of a library that a caller may read.
+    ///
+    /// # Errors
+    /// 404 for every other one, and for one of another library.
+    async fn document_of_library(&self, caller: &Caller, id: &UserDocumentId) -> Result<DocumentRow, UserError> {
+        let document = self.document(&Viewer::from(caller), &id.document_id, Access::Read).await?;
+        let is_of_library = document.library_id == id.library_id;
+        is_of_library.then_some(document).ok_or_else(UserError::not_found)
+    }
+
+    async fn listed(
+        &self,
+        caller: &Caller,
+        after: Option<&UserDocumentId>,
+        most: u32,
+    ) -> Result<UserDocumentPage, UserError> {
+        let libraries = self.libraries(&Viewer::from(caller)).await?;
+        let names: HashMap<String, String> = libraries.into_iter().map(|library| (library.id, library.name)).collect();
+        let after = after.map_or(("", ""), |after| (after.library_id.as_str(), after.document_id.as_str()));
+        // One more shows that there is more.
+        let ids = names.keys().cloned().collect();
+        let found = store::documents_with_text(self.store(), ids, after, most.saturating_add(1)).await;
+        let mut rows = found.map_err(failed)?;
+        let has_more = rows.len() > most as usize;
+        rows.truncate(most as usize);
+        let documents = rows.into_iter().map(|row| UserDocument {
+            library_name: names.get(&row.library_id).cloned().unwrap_or_default(),
+            text_type: text_type(&row.media_type),
+            id: UserDocumentId { library_id: row.library_id, document_id: row.id },
+            file_name: row.file_name,
+        });
+        Ok(UserDocumentPage { documents: documents.collect(), has_more })
+    }
+
+    async fn text_from(&self, document: DocumentRow, part: u32, most: usize) -> Result<DocumentText, UserError> {
+        let media_type = text_type(&document.media_type);
+        let Some(version) = document.version_id else {
+            let message = "This document has no text yet: it is being read, or could not be read.";
+            return Err(UserError::new(ErrorCode::Conflict, message));
+        };
+        let mut page = TextPage { text: String::new(), most, place: None };
+        // Parts are stored with numbers from 0, without gaps.
+        let first = part.saturating_sub(1);
+        let mut next = first;
+        loop {
+            let rows = store::parts(self.store(), &version, next, PARTS).await.map_err(failed)?;
+            let is_end = rows.len() < PARTS as usize;
+            for row in rows {
+                if !page.push(row) {
+                    return Ok(DocumentText { media_type, text: page.text, next: Some(next + 1) });
+                }
+                next += 1;
+            }
+            if is_end {
+                break;
+            }
+        }
+        if next == first && first > 0 {
+            return Err(UserError::not_found());
+        }
+        let mut text = page.text;
+        for warning in &document.warnings {
+            // What was left out must not be taken for what the document does not say.
+            text.push_str(&format!("\n\n({})", warning.message));
+        }
+        Ok(DocumentText { media_type, text, next: None })
+    }
+
+    /// Returns the bytes of a version; `None` if there are more than `most`.
+    async fn bounded_file(&self, version: String, most: usize) -> Result<Option<Vec<u8>>, UserError> {
+        let mut pieces = store::pieces(self.store().clone(), version);
+        let mut file = Vec::new();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(failed)?;
+            if file.len() + piece.len() > most {
+                return Ok(None);
+            }
+            file.extend_from_slice(&piece);
+        }
+        Ok(Some(file))
+    }
+}
+
+impl UserDocuments for Knowledge {
+    fn list<'a>(
+        &'a self,
+        caller: &'a Caller,
+        after: Option<&'a UserDocumentId>,
+        most: u32,
+    ) -> BoxFuture<'a, Result<UserDocumentPage, UserError>> {
+        Box::pin(self.listed(caller, after, most))
+    }
+
+    fn text<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: &'a UserDocumentId,
+        part: u32,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DocumentText, UserError>> {
+        Box::pin(async move {
+            let document = self.document_of_library(caller, id).await?;
+            self.text_from(document, part, most).await
+        })
+    }
+
+    fn file<'a>(
+        &'a self,
+        caller: &'a Caller,
+        id: &'a UserDocumentId,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DocumentFile, UserError>> {
+        Box::pin(async move {
+            let DocumentRow { version_id, next_id, media_type, .. } = self.document_of_library(caller, id).await?;
+            let version = version_id.or(next_id).ok_or_else(UserError::not_found)?;
+            Ok(DocumentFile { media_type, content: self.bounded_file(version, most).await? })
+        })
+    }
+}
+
+/// Returns the media type of the text that was read from a file. Texts of most formats have some Markdown in them, but
+/// only a file of Markdown is known to be it.
+fn text_type(media_type: &str) -> &'static str {
+    if media_type.starts_with("text/markdown") { "text/markdown" } else { "text/plain" }
+}
+
+/// A text of a certain length, which is put together from parts.
+struct TextPage {
+    text: String,
+    /// The maximum length in bytes.
+    most: usize,
+    /// The place of the last part.
+    place: Option<Place>,
+}
+
+impl TextPage {
+    /// Adds a part, with its place where that is a page or something like it that begins there. Returns false if there
+    /// is no room for the part. One that is longer than the page is cut.
+    fn push(&mut self, PartRow { place, text, .. }: PartRow) -> bool {
+        let is_named = !matches!(place, Place::Section { .. } | Place::Lines { .. });
+        let name = if is_named && self.place.as_ref() != Some(&place) { format!("[{place}]\n") } else { String::new() };
+        let gap = if self.text.is_empty() { "" } else { "\n\n" };
+        let added = format!("{gap}{name}{text}");
+        if self.text.len() + added.len() <= self.most {
+            self.text.push_str(&added);
+        } else if self.text.is_empty() {
+            self.text.push_str(&added[..added.floor_char_boundary(self.most)]);
+            self.text.push_str(" […]");
+        } else {
+            return false;
+        }
+        self.place = Some(place);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_fill_a_page() {
+        let check = |most: usize, expected: &str, taken: usize| {
+            let part =
+                |place: Place, text: &str| PartRow { no: 0, place, heading: String::new(), text: text.to_owned() };
+            let lines = Place::Lines { first: 1, last: 2 };
+            let page = Place::Page { page: 3 };
+            let parts = [part(lines, "Pumps é"), part(page.clone(), "run"), part(page, "at night.")];
+            let mut filled = TextPage { text: String::new(), most, place: None };
+            let count = parts.into_iter().take_while(|part| filled.push(part.clone())).count();
+            assert_eq!((filled.text.as_str(), count), (expected, taken), "{most}");
+        };
+        check(100, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3);
+        check(33, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3);
+        check(32, "Pumps é\n\n[page 3]\nrun", 2);
+        check(8, "Pumps é", 1);
+        check(7, "Pumps  […]", 1);
+        check(0, " […]", 1);
+    }
+}
