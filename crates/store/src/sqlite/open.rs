@@ -263,6 +263,7 @@ fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), 
 /// changes, and of two processes that start together exactly one migrates.
 async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    create_baseline(&mut transaction).await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
     // `ALTER TABLE` makes SQLite parse the whole schema again, so what has most migrations comes first, while there are
     // few tables. Capabilities do not use each other's tables in migrations.
@@ -273,6 +274,18 @@ async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<()
         migrated.map_err(|error| capability_migration_error(capability, error))?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Creates the tables of an empty database as the older migrations leave them, and records these as applied. This takes
+/// a tenth of their time, because of `ALTER TABLE`.
+async fn create_baseline(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let objects: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master").fetch_one(&mut *connection).await?;
+    if objects > 0 {
+        return Ok(());
+    }
+    let (version, statements) = migrations::SQLITE_BASELINE;
+    sqlx::raw_sql(statements).execute(&mut *connection).await?;
+    MIGRATOR.skip(&mut *connection, Some(version)).await.map_err(migration_error)
 }
 
 /// Checks that the schema is this version's. A command that only reads must not migrate a database
