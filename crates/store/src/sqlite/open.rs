@@ -138,15 +138,16 @@ impl OpenTarget {
         let opened = opened.map_err(sql::Error::from)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(sql::Error::from)?;
         let opened = LocalConnection::new(opened, self.claim.clone());
-        opened.run_all(&format!("PRAGMA synchronous = {SYNCHRONOUS_FULL}; {settings}"))?;
+        if read_only {
+            opened.run_all(&format!("{settings}; PRAGMA query_only = ON"))?;
+        } else {
+            opened.run_all(&format!("PRAGMA synchronous = {SYNCHRONOUS_FULL}; {settings}"))?;
+        }
         if !self.is_file {
             opened.run_all("PRAGMA journal_mode = MEMORY")?;
         }
-        if read_only {
-            opened.run_all("PRAGMA query_only = ON")?;
-        }
         // Opens the log; from then on, another process that closes the database does not delete it.
-        opened.number("SELECT count(*) FROM sqlite_master")?;
+        opened.number("PRAGMA schema_version")?;
         Ok(opened)
     }
 }
@@ -245,12 +246,14 @@ async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreEr
 /// Reads the settings that durability depends on back from the connection.
 fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), StoreError> {
     let expected = [
-        ("PRAGMA synchronous", SYNCHRONOUS_FULL),
         ("PRAGMA foreign_keys", 1),
         ("PRAGMA busy_timeout", BUSY_TIMEOUT.as_millis() as i64),
         ("PRAGMA query_only", i64::from(read_only)),
     ];
-    for (pragma, value) in expected {
+    // Readers have SQLite's default, which is the same. This pragma makes SQLite parse the whole schema, which takes most
+    // of the time of opening, and half a megabyte; readers do that for their first query.
+    let of_writer = (!read_only).then_some(("PRAGMA synchronous", SYNCHRONOUS_FULL));
+    for (pragma, value) in of_writer.into_iter().chain(expected) {
         let found = connection.number(pragma)?;
         if found != value {
             return Err(StoreError::Open(format!("`{pragma}` is {found} instead of {value}")));

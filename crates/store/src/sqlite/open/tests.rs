@@ -11,6 +11,7 @@ async fn every_connection_has_the_required_settings() {
         move |db: &mut Db| -> Result<String, StoreError> {
             let Some(db) = db.as_local() else { panic!("a file has connections of its own") };
             assert_settings(db, read_only)?;
+            assert_eq!(db.number("PRAGMA synchronous")?, SYNCHRONOUS_FULL);
             let written = db.run("DELETE FROM conversations");
             Ok(written.map_or_else(|error| error.to_string(), |()| "written".to_owned()))
         }
