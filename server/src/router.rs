@@ -62,6 +62,12 @@ pub(crate) fn router(state: AppState) -> Router {
         from_fn_with_state(state.clone(), gates::rates::limit_by_address),
     ));
     let routes = routes.merge(probes).layer((
+        map_request(move |request: Request| std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))),
+        DefaultBodyLimit::disable(),
+        from_fn(gates::reject_repeated_headers),
+        Extension(Arc::new(Document::new(openapi::ABOUT, std::mem::take(described)))),
+    ));
+    let routes = routes.layer((
         from_fn(requests::observe_request),
         from_fn_with_state(state.clone(), error::format_api_errors),
         CatchPanicLayer::custom(requests::panic_response),
@@ -70,10 +76,6 @@ pub(crate) fn router(state: AppState) -> Router {
         header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"),
         header_layer(header::REFERRER_POLICY, "no-referrer"),
         header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        map_request(move |request: Request| std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))),
-        DefaultBodyLimit::disable(),
-        from_fn(gates::reject_repeated_headers),
-        Extension(Arc::new(Document::new(openapi::ABOUT, std::mem::take(described)))),
     ));
     routes.with_state(state)
 }
