@@ -176,9 +176,7 @@ fn empty_limit_message(key: &str) -> String {
 }
 
 fn properties_of(shape: Shape<'_>) -> Vec<Property<'_>> {
-    let property = |(name, schema)| {
-        let required = shape.required().any(|required| required == name);
-        Property { name, schema, parent: shape, required }
-    };
+    let required: Vec<&str> = shape.required().collect();
+    let property = |(name, schema)| Property { name, schema, parent: shape, required: required.contains(&name) };
     shape.properties().map(property).collect()
 }
