@@ -116,10 +116,20 @@ impl MeasuredServer {
         Ok(ProcessTimes::parse(&self.proc("stat")?)?.own)
     }
 
-    /// Returns the resident memory in MB.
+    /// Returns the resident memory in MB, with the pages of files that are mapped, such as the binary.
     pub(crate) fn memory_mb(&self) -> Result<f64> {
+        self.status_mb("VmRSS:")
+    }
+
+    /// Returns the resident memory in MB without the pages of files, which the kernel can take back at any time.
+    pub(crate) fn own_memory_mb(&self) -> Result<f64> {
+        self.status_mb("RssAnon:")
+    }
+
+    fn status_mb(&self, name: &str) -> Result<f64> {
         let status = self.proc("status")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let line =
+            status.lines().find_map(|line| line.strip_prefix(name)).context("a line of the status is missing")?;
         Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
     }
 }

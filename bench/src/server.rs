@@ -23,6 +23,7 @@ pub(crate) async fn measure(binary: &Path) -> Result<Vec<Table>> {
     let mut program = Table::new("The program", &["measured"]);
     program.add("size of the binary, with the site", [figure(binary.metadata()?.len() as f64 / 1e6, "MB")]);
     program.add("memory when idle", [figure(product.memory_mb()?, "MB")]);
+    program.add("of it, without pages of the binary", [figure(product.own_memory_mb()?, "MB")]);
     config::measure(binary, &mut program).await?;
     let columns = [
         "CPU per text delta",

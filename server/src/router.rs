@@ -25,6 +25,9 @@ use web::openapi::{ApiRouter, Document};
 
 /// Builds all routes with their middleware. The document describes those that are mounted with an
 /// [`ApiRouter`]; all others are for browsers.
+///
+/// Layers that belong together are in a tuple, the outermost first: each call of `layer` puts every route into another
+/// box, which a request then goes through.
 pub(crate) fn router(state: AppState) -> Router {
     let described = &mut Vec::new();
     let limits = &state.composition.limits;
@@ -48,32 +51,32 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/embed/{page}/{agent}", get(embed::outer_frame).post(embed::chat_frame))
         .layer(from_fn(gates::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
-    let gated = caller_routes(&state)
-        .mount(described)
-        .layer(bound)
-        .merge(upload_routes(&state).mount(described))
-        .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_user))
-        .layer(from_fn_with_state(state.clone(), gates::identify_caller))
-        .layer(from_fn(gates::check_origin));
-    let routes = gated
-        .merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound))
-        .layer(from_fn_with_state(state.clone(), gates::rates::limit_by_address))
-        .layer(from_fn_with_state(state.clone(), gates::check_host))
-        .merge(probes)
-        .layer(Extension(Arc::new(Document::new(openapi::ABOUT, std::mem::take(described)))))
-        .layer(from_fn(gates::reject_repeated_headers))
-        .layer(DefaultBodyLimit::disable())
-        .layer(map_request(move |request: Request| {
-            std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))
-        }))
-        .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
+    let gated =
+        caller_routes(&state).mount(described).layer(bound).merge(upload_routes(&state).mount(described)).layer((
+            from_fn(gates::check_origin),
+            from_fn_with_state(state.clone(), gates::identify_caller),
+            from_fn_with_state(state.clone(), gates::rates::limit_by_user),
+        ));
+    let routes = gated.merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound)).layer((
+        from_fn_with_state(state.clone(), gates::check_host),
+        from_fn_with_state(state.clone(), gates::rates::limit_by_address),
+    ));
+    let routes = routes.merge(probes).layer((
+        map_request(move |request: Request| std::future::ready(request.map(|sent| body::with_timeout(sent, patience)))),
+        DefaultBodyLimit::disable(),
+        from_fn(gates::reject_repeated_headers),
+        Extension(Arc::new(Document::new(openapi::ABOUT, std::mem::take(described)))),
+    ));
+    let routes = routes.layer((
+        from_fn(requests::observe_request),
+        from_fn_with_state(state.clone(), error::format_api_errors),
+        CatchPanicLayer::custom(requests::panic_response),
+        from_fn(embed::forbid_frames),
         // Pages with chats, which may have dictation, say otherwise.
-        .layer(header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"))
-        .layer(from_fn(embed::forbid_frames))
-        .layer(CatchPanicLayer::custom(requests::panic_response))
-        .layer(from_fn_with_state(state.clone(), error::format_api_errors))
-        .layer(from_fn(requests::observe_request));
+        header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"),
+        header_layer(header::REFERRER_POLICY, "no-referrer"),
+        header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ));
     routes.with_state(state)
 }
 

@@ -56,6 +56,7 @@ impl Language {
             agents: declared(&agents),
             endpoints: config.endpoints.keys().map(|id| (id.as_str(), &null)).collect(),
             pages: DeclaredIds::new(),
+            client_tools: HashMap::new(),
             is_embedded: false,
             has_site_users: false,
         };

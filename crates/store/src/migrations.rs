@@ -83,6 +83,10 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0079_tree_of_folders",
 ];
 
+/// A version, and the tables as the migrations for SQLite up to it leave them, with which a new database begins. Later
+/// migrations follow, so a new migration does not change this.
+pub(crate) const SQLITE_BASELINE: (i64, &str) = (79, include_str!("../migrations/sqlite_baseline.sql"));
+
 /// Returns the migrations for SQLite.
 pub(crate) fn sqlite() -> Migrator {
     migrator(SQLITE)
@@ -104,22 +108,4 @@ fn migrator(files: &[(&'static str, &'static str)]) -> Migrator {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    /// A database records the version, the description and the checksum of each migration.
-    #[tokio::test]
-    async fn all_files_are_listed_and_read_as_sqlx_reads_them() {
-        for (folder, listed) in [("sqlite", sqlite()), ("postgres", postgres())] {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(folder);
-            let read = Migrator::new(folder).await.unwrap();
-            let recorded = |migrations: &Migrator| -> Vec<_> {
-                let recorded = migrations.iter().map(|it| (it.version, it.description.clone(), it.checksum.clone()));
-                recorded.collect()
-            };
-            assert_eq!(recorded(&listed), recorded(&read));
-            assert!(read.iter().all(|it| it.migration_type == MigrationType::Simple && !it.no_tx));
-        }
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@ use crate::env::Env;
 use crate::vocabulary::Vocabulary;
 use config_source::{Node, PathStep, Report, Span, suggest};
 use indexmap::IndexMap;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// The state that sections share while they are checked.
@@ -24,6 +25,8 @@ pub(crate) struct Context<'n, 'r> {
     pub(crate) agents: DeclaredIds<'n>,
     pub(crate) endpoints: DeclaredIds<'n>,
     pub(crate) pages: DeclaredIds<'n>,
+    /// The names of the client tools that pages offer to each agent, by its id.
+    pub(crate) client_tools: HashMap<&'n str, Vec<&'n str>>,
     /// Whether other sites may embed chats. The page state that they set is not declared in the
     /// config.
     pub(crate) is_embedded: bool,

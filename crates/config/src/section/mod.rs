@@ -44,6 +44,7 @@ use config_source::{Node, Report};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -112,6 +113,7 @@ pub(crate) fn read(
         agents: declared_ids(section("agents"), "agent", report),
         endpoints: declared_ids(section("api"), "endpoint", report),
         pages: declared_ids(section("pages"), "page", report),
+        client_tools: HashMap::new(),
         is_embedded: embed.is_some(),
         has_site_users: embed.is_some_and(|embed| embed.get("tokens").is_some()),
         report,
@@ -120,6 +122,7 @@ pub(crate) fn read(
         root,
         folder,
     };
+    context.client_tools = pages::client_tools::names_by_agent(&context.pages);
     settings::check_version(section("configVersion"), &mut context);
     let (limits, bounds) = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &language.connections, &mut context);

@@ -74,7 +74,7 @@ impl Decoder<'_> {
         if shape.accepts_anything() {
             return (!node.is_broken()).then(|| node.to_value());
         }
-        if shape.may_be_operator() && is_operator(node) {
+        if is_operator(node) && shape.may_be_operator() {
             return (!node.is_broken()).then(|| node.to_value());
         }
         if let Some(choices) = shape.choices() {

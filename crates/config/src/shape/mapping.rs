@@ -16,26 +16,33 @@ struct Property<'s> {
     name: &'s str,
     /// The schema as written, with its annotations.
     schema: &'s Value,
-    shape: Shape<'s>,
+    /// The shape of the mapping that the property belongs to.
+    parent: Shape<'s>,
     required: bool,
 }
 
-impl Property<'_> {
+impl<'s> Property<'s> {
+    /// Returns its shape. This resolves references, so it is left until a value is checked: most properties of most
+    /// mappings are absent.
+    fn shape(&self) -> Shape<'s> {
+        self.parent.at(self.schema)
+    }
+
     /// Whether a missing property is the same as its default or an empty mapping.
     fn may_be_absent(&self) -> bool {
-        !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
+        !self.required || self.shape().types() == ["object"] && self.shape().may_be_empty()
     }
 
     /// Whether an empty value would be read as "no limit": numbers, and the groups that hold them.
     fn is_limit(&self) -> bool {
-        LIMIT_GROUPS.contains(&self.name) || self.shape.may_be_number() && !MODEL_SETTINGS.contains(&self.name)
+        LIMIT_GROUPS.contains(&self.name) || self.shape().may_be_number() && !MODEL_SETTINGS.contains(&self.name)
     }
 
     /// Returns the help line for a missing property: its description, or its required keys.
     fn purpose(&self) -> Option<String> {
         let name = self.name;
         let inside =
-            || suggest::list(&self.shape.required().collect::<Vec<_>>()).map(|keys| format!("`{name}` holds {keys}"));
+            || suggest::list(&self.shape().required().collect::<Vec<_>>()).map(|keys| format!("`{name}` holds {keys}"));
         description(self.schema).map(|text| format!("`{name}`: {text}")).or_else(inside)
     }
 }
@@ -63,7 +70,7 @@ impl Decoder<'_> {
                 whole &= !property.is_limit() || self.empty_limit(key, *key_at).is_some();
                 continue;
             }
-            match self.value(value, property.shape, *key_at) {
+            match self.value(value, property.shape(), *key_at) {
                 Some(value) => drop(map.insert(key.clone(), value)),
                 None => whole = false,
             }
@@ -91,7 +98,6 @@ impl Decoder<'_> {
 
     /// Checks the number of keys and reports too many or too few.
     fn check_key_count(&mut self, node: &Node, entries: &[MapEntry], shape: Shape<'_>) -> bool {
-        let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
         let most = shape.number("maxProperties").filter(|most| entries.len() as f64 > *most);
         let least = shape.number("minProperties").filter(|least| (entries.len() as f64) < *least);
         let (at, message) = match (most, least) {
@@ -99,6 +105,7 @@ impl Decoder<'_> {
             (_, Some(least)) => (node.at, format!("expected a mapping of at least {least}, found {}", entries.len())),
             (None, None) => return true,
         };
+        let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
         self.error(at, message, suggest::one_of(&names)).is_some()
     }
 
@@ -126,22 +133,21 @@ impl Decoder<'_> {
 
     /// Returns the alternative that the value of the mapping's tag selects.
     fn branch<'s>(&mut self, node: &Node, shape: Shape<'s>, tag: &str) -> Option<Shape<'s>> {
-        let branches: Vec<(&str, Shape<'s>)> = shape.tagged_alternatives(tag).collect();
-        let names: Vec<&str> = branches.iter().map(|(name, _)| *name).collect();
+        let names = || -> Vec<&str> { shape.tagged_alternatives(tag).map(|(name, _)| name).collect() };
         let Some(entry) = node.get(tag) else {
-            self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names));
+            self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names()));
             return None;
         };
         let Some(text) = entry.value.text() else {
             let message = format!("expected a {}, found {}", shape.choice_noun(), entry.value.describe());
-            self.error(entry.value.at, message, suggest::one_of(&names));
+            self.error(entry.value.at, message, suggest::one_of(&names()));
             return None;
         };
-        let branch = branches.iter().find(|(name, _)| *name == text);
+        let branch = shape.tagged_alternatives(tag).find(|(name, _)| *name == text);
         if branch.is_none() {
-            self.unknown_name(entry.value.at, text, &names, shape);
+            self.unknown_name(entry.value.at, text, &names(), shape);
         }
-        branch.map(|(_, branch)| *branch)
+        branch.map(|(_, branch)| branch)
     }
 }
 
@@ -170,9 +176,7 @@ fn empty_limit_message(key: &str) -> String {
 }
 
 fn properties_of(shape: Shape<'_>) -> Vec<Property<'_>> {
-    let property = |(name, schema)| {
-        let required = shape.required().any(|required| required == name);
-        Some(Property { name, schema, shape: shape.property(name)?, required })
-    };
-    shape.properties().filter_map(property).collect()
+    let required: Vec<&str> = shape.required().collect();
+    let property = |(name, schema)| Property { name, schema, parent: shape, required: required.contains(&name) };
+    shape.properties().map(property).collect()
 }

@@ -19,8 +19,7 @@ impl<'s> Shape<'s> {
     /// Returns the shape of a schema that is part of `root`.
     pub(super) fn new(root: &'s Value, schema: &'s Value) -> Self {
         let keywords = schema.as_object().unwrap_or(&ANY_SCHEMA);
-        let target =
-            keywords.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.strip_prefix('#')?));
+        let target = keywords.get("$ref").and_then(Value::as_str).and_then(|path| definition(root, path));
         target.map_or(Self { root, keywords }, |target| Self::new(root, target))
     }
 
@@ -34,7 +33,7 @@ impl<'s> Shape<'s> {
         Self::new(root, root)
     }
 
-    fn at(self, schema: &'s Value) -> Self {
+    pub(super) fn at(self, schema: &'s Value) -> Self {
         Self::new(self.root, schema)
     }
 
@@ -75,7 +74,7 @@ impl<'s> Shape<'s> {
 
     /// Returns the shape of a property.
     pub(crate) fn property(self, name: &str) -> Option<Self> {
-        self.properties().find(|(known, _)| *known == name).map(|(_, schema)| self.at(schema))
+        self.keywords.get("properties")?.get(name).map(|schema| self.at(schema))
     }
 
     pub(super) fn required(self) -> impl Iterator<Item = &'s str> {
@@ -171,6 +170,11 @@ impl<'s> Shape<'s> {
                 .iter()
                 .any(|keyword| self.keywords.contains_key(*keyword))
     }
+}
+
+/// Returns the definition that a reference such as `#/$defs/Agent` names.
+fn definition<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    root.get("$defs")?.get(reference.strip_prefix("#/$defs/")?)
 }
 
 /// Returns the first paragraph of a description on one line.

@@ -25,7 +25,6 @@ use crate::agent::{Agent, AgentType, DynamicProperties, FileSystem, OpenAiApi, T
 use crate::connection::Connection;
 use crate::model::{Model, UnreadFiles};
 use crate::rule::AccessRule;
-use crate::section::pages::client_tools;
 use crate::section::value::Text;
 use crate::section::{Context, connections, operator, rule_entry, type_of};
 use crate::section_type::{SectionType, Sections};
@@ -104,7 +103,7 @@ fn agent(
     // The tools of MCP servers and remote agents are not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
-        let of_pages = client_tools::tool_names_for(&entry.id.0, context);
+        let of_pages = context.client_tools.get(&*entry.id.0).cloned().unwrap_or_default();
         let of_sections = sections.tool_names();
         let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
         let own = own.chain(of_sections.iter().map(String::as_str));

@@ -2,13 +2,13 @@
 
 use super::events;
 use crate::config::ClientTool;
-use crate::section::Context;
 use crate::section::agents::tools;
 use crate::section::api::payload_schema;
 use crate::section::confirm::ConfirmEntry;
 use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::value::{Text, ToolName};
+use crate::section::{Context, DeclaredIds};
 use crate::shape::{Shape, decode, list_items};
 use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
@@ -176,13 +176,14 @@ pub(crate) fn action_lists(block: &Node) -> impl Iterator<Item = &Node> {
     tools.iter().filter_map(|tool| Some(&tool.get("actions")?.value))
 }
 
-/// Returns the names of the client tools that pages offer to an agent.
-pub(crate) fn tool_names_for<'n>(agent_id: &str, context: &Context<'n, '_>) -> Vec<&'n str> {
-    let mut names = Vec::new();
-    let mut open: Vec<&'n Node> = context.pages.values().copied().collect();
+/// Returns the names of the client tools that pages offer to each agent, by its id.
+pub(crate) fn names_by_agent<'n>(pages: &DeclaredIds<'n>) -> HashMap<&'n str, Vec<&'n str>> {
+    let mut names: HashMap<&'n str, Vec<&'n str>> = HashMap::new();
+    let mut open: Vec<&'n Node> = pages.values().copied().collect();
     while let Some(node) = open.pop() {
-        if let Some(tools) = client_tools_of(node).filter(|_| agent_id_of(node) == Some(agent_id)) {
-            names.extend(tools.items().iter().filter_map(|tool| tool.get("name")?.value.text()));
+        if let (Some(tools), Some(agent_id)) = (client_tools_of(node), agent_id_of(node)) {
+            let offered = tools.items().iter().filter_map(|tool| tool.get("name")?.value.text());
+            names.entry(agent_id).or_default().extend(offered);
         }
         open.extend(node.get("blocks").map(|entry| entry.value.items()).unwrap_or_default());
     }

@@ -11,6 +11,7 @@ async fn every_connection_has_the_required_settings() {
         move |db: &mut Db| -> Result<String, StoreError> {
             let Some(db) = db.as_local() else { panic!("a file has connections of its own") };
             assert_settings(db, read_only)?;
+            assert_eq!(db.number("PRAGMA synchronous")?, SYNCHRONOUS_FULL);
             let written = db.run("DELETE FROM conversations");
             Ok(written.map_or_else(|error| error.to_string(), |()| "written".to_owned()))
         }
@@ -41,4 +42,36 @@ async fn weaker_setting_is_detected() {
     let mut other = connect(&base_options().filename(folder.path().join("b")).create_if_missing(true)).await.unwrap();
     let refused = assert_journal(&mut other).await.unwrap_err();
     assert_eq!(refused.to_string(), "its journal mode is `delete`; the file system does not support WAL");
+}
+
+/// A new database begins with the baseline instead of the older migrations, and must not differ from one that was
+/// migrated step by step.
+#[tokio::test]
+async fn baseline_equals_the_migrations() {
+    let folder = tempfile::tempdir().unwrap();
+    let create = |name: &str| base_options().filename(folder.path().join(name)).create_if_missing(true);
+    let mut migrated = connect(&create("migrated")).await.unwrap();
+    MIGRATOR.run(&mut migrated).await.unwrap();
+    let mut new = connect(&create("new")).await.unwrap();
+    migrate(&mut new, Schema::default()).await.unwrap();
+    assert_eq!(content(&mut new).await, content(&mut migrated).await);
+}
+
+/// Returns what migrations leave: the statements of all tables, indexes and triggers, the numbers of their rows, the
+/// settings of the search, and the recorded migrations.
+async fn content(connection: &mut SqliteConnection) -> Vec<String> {
+    let mut content = Vec::new();
+    for statement in [
+        "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_master ORDER BY type, name",
+        "SELECT k || ' ' || v FROM search_config ORDER BY k",
+        "SELECT version || ' ' || description || ' ' || hex(checksum) FROM _sqlx_migrations ORDER BY version",
+    ] {
+        content.extend(sqlx::query_scalar::<_, String>(statement).fetch_all(&mut *connection).await.unwrap());
+    }
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+    for table in sqlx::query_scalar::<_, String>(tables).fetch_all(&mut *connection).await.unwrap() {
+        let count = sqlx::AssertSqlSafe(format!("SELECT '{table} ' || count(*) FROM \"{table}\""));
+        content.push(sqlx::query_scalar(count).fetch_one(&mut *connection).await.unwrap());
+    }
+    content
 }
