@@ -30,8 +30,7 @@ pub enum ReplicaEvent {
     Runs(Arc<[String]>),
     /// These runs must stop.
     Stop(Arc<[String]>),
-    /// Stored data that is part of the config has changed, such as the agents that administrators
-    /// create.
+    /// Stored data that is part of the config has changed, such as the agents that administrators create.
     Config,
     /// Jobs were enqueued or changed.
     Jobs,

@@ -19,8 +19,7 @@ pub struct ClaimedDatabase {
 }
 
 impl Store {
-    /// Returns the file of the database that a URL names; `None` for a database in memory or on a
-    /// server.
+    /// Returns the file of the database that a URL names; `None` for a database in memory or on a server.
     ///
     /// # Errors
     /// As [`Schema::open`], for what the URL says.

@@ -23,6 +23,7 @@ const fn notes(migrations: &'static [Migration]) -> CapabilityTables {
         migrations,
         tables: &[Table { name: "notes", key: "no", owner: Some("user_id") }],
         user_deletion: &["UPDATE notes SET text = 'about a deleted user' WHERE text = $1"],
+        sqlite_baseline: None,
     }
 }
 

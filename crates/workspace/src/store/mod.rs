@@ -33,6 +33,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "artifact_shares", key: "id", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most attached files of a conversation that are in its tree.
