@@ -14,7 +14,7 @@ use std::{env, fs, io};
 /// The statements of tables, indexes and triggers, in the order of their creation. SQLite quotes the names of the tables
 /// that it creates itself for a search index.
 const OBJECTS: &str =
-    "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND sql NOT LIKE 'CREATE TABLE ''%' ORDER BY rowid";
+    "SELECT sql FROM sqlite_master WHERE sql NOT LIKE 'CREATE TABLE ''%' AND name NOT LIKE 'sqlite%' ORDER BY rowid";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = fs::canonicalize(env::args().nth(1).ok_or("name a folder of migrations")?)?;
