@@ -337,6 +337,6 @@ pub(super) async fn file(
         (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
         (header::CACHE_CONTROL, "private, no-cache".to_owned()),
     ];
-    let body = Body::from_stream(store::pieces(knowledge.store().clone(), version));
+    let body = Body::from_stream(store::whole_file(knowledge.store().clone(), version));
     Ok(DocumentFile((headers, body).into_response()))
 }
