@@ -91,7 +91,7 @@ impl Knowledge {
         }
         let mut text = page.text;
         for warning in &document.warnings {
-            // What was left out must not be taken for what the document does not say.
+            // A reader must not take missing parts for facts that the document does not have.
             text.push_str(&format!("\n\n({})", warning.message));
         }
         Ok(DocumentText { media_type, text, next: None })

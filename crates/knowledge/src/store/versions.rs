@@ -58,7 +58,7 @@ pub(crate) async fn delete_version(db: &mut Db, id: &str) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Checks that a version is still stored. What was read of it before is whole then, because a version is never changed.
+/// Checks that a version is still stored. Then everything that was read of it before is whole, because it never changes.
 ///
 /// # Errors
 /// [`StoreError::NotFound`] if it was deleted. The database failed.
