@@ -148,7 +148,7 @@ impl Inner {
         let mut branch = if is_whole {
             Branch::from(self.store.branch(user_id, id).await?)
         } else {
-            Branch::decode(self.store.encoded_branch(user_id, id).await?).await?
+            self.known_messages.branch(&self.store, user_id, id).await?
         };
         if let Some(last) = branch.messages.last_mut() {
             self.expire(caller, &request.agent_id, id, last).await?;
