@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{EncodedMessage, Store, StoreError};
 
-/// The memory that all of them take at most, in bytes.
-const MAX_MEMORY: usize = 32 << 20;
+/// The memory that all of them may take, in bytes.
+pub(crate) const ROOM: usize = 32 << 20;
 /// How long those of a conversation without a new message are kept at least.
 const KEPT_FOR: Duration = Duration::from_secs(15 * 60);
 
@@ -34,13 +34,14 @@ impl Conversation {
 }
 
 impl KnownMessages {
-    /// Returns the active branch of a conversation, without messages if it is unknown or belongs to another user.
-    pub(crate) async fn branch(&self, store: &Store, owner: &str, id: &str) -> Result<Branch, StoreError> {
+    /// Returns the active branch of a conversation, without messages if it is unknown or belongs to another user. Afterwards,
+    /// the covered messages of all conversations take at most `room` bytes.
+    pub(crate) async fn branch(&self, store: &Store, owner: &str, id: &str, room: usize) -> Result<Branch, StoreError> {
         let branch = match self.branch_after_known(store, owner, id).await? {
             Some(branch) => branch,
             None => Branch::decode(store.encoded_branch(owner, id).await?).await?,
         };
-        self.keep(owner, id, branch.covered.clone(), Instant::now());
+        self.keep(owner, id, branch.covered.clone(), room);
         Ok(branch)
     }
 
@@ -73,7 +74,8 @@ impl KnownMessages {
 
     /// Keeps the covered messages of a conversation, or forgets them if there are none. Forgets those of other
     /// conversations that were not used for long, or that take too much memory.
-    fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, now: Instant) {
+    fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
+        let now = Instant::now();
         let mut conversations = self.conversations.lock();
         let is_forgotten =
             |known: &mut Conversation| known.is(owner, id) || now.duration_since(known.used_at) > KEPT_FOR;
@@ -83,7 +85,7 @@ impl KnownMessages {
         }
         let mut memory: usize = conversations.iter().map(|known| known.covered.memory()).sum();
         let has_no_room = |known: &mut Conversation| {
-            let is_too_much = memory > MAX_MEMORY;
+            let is_too_much = memory > room;
             if is_too_much {
                 memory -= known.covered.memory();
             }

@@ -1,4 +1,4 @@
-use super::known::KnownMessages;
+use super::known::{KnownMessages, ROOM};
 use super::*;
 use crate::SelectableModel;
 use crate::submit::model_choice::since_choice;
@@ -142,7 +142,7 @@ fn shown(branch: &Branch) -> String {
 async fn covered_messages_are_read_once() {
     let store = Store::open("sqlite::memory:").await.unwrap();
     let known = KnownMessages::default();
-    let read = async || known.branch(&store, "ada", "c").await.unwrap().covered.unwrap();
+    let read = async || known.branch(&store, "ada", "c", ROOM).await.unwrap().covered.unwrap();
     let ids = |covered: &Covered| covered.messages.iter().map(|message| message.id.clone()).collect::<Vec<_>>();
     add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
     assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
@@ -156,12 +156,16 @@ async fn covered_messages_are_read_once() {
     let second = read().await;
     assert_eq!(ids(&second), ["u1", "a1", "u2", "a2", "u3", "a3"]);
     assert!(first.messages.iter().zip(&second.messages).all(|(first, second)| Arc::ptr_eq(first, second)));
-    assert!(known.branch(&store, "bob", "c").await.unwrap().messages.is_empty());
+    assert!(known.branch(&store, "bob", "c", ROOM).await.unwrap().messages.is_empty());
     // The message may say something else since.
     let changed: UiMessage = serde_json::from_value(says("a1", summary("u1"))).unwrap();
     store.update_message("ada", "c", changed.clone(), Vec::new()).await.unwrap();
     let third = read().await;
     assert_eq!((ids(&third), &third.messages[1].decode().message), (ids(&second), &changed));
+    // Nothing is kept while memory is short.
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_some());
+    assert_eq!(known.branch(&store, "ada", "c", 0).await.unwrap().messages.len(), 2);
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
 }
 
 /// A conversation whose branches, summaries and messages change at random is read as if nothing were known of it.
@@ -202,7 +206,7 @@ async fn branches_after_known_messages_are_as_those_that_are_read_whole() {
                 }
                 _ => add(&store, whole.last().map(|last| last.id.as_str()), messages).await,
             }
-            let read = known.branch(&store, "ada", "c").await.unwrap();
+            let read = known.branch(&store, "ada", "c", ROOM).await.unwrap();
             let expected = Branch::decode(store.encoded_branch("ada", "c").await.unwrap()).await.unwrap();
             assert_eq!(shown(&read), shown(&expected), "{seed} {said}");
             let is_kept = |covered: &Arc<Covered>| before.as_ref().is_some_and(|before| Arc::ptr_eq(before, covered));
