@@ -1,4 +1,5 @@
-//! Classifies PostgreSQL's errors (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+//! Classifies PostgreSQL's errors
+//! (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 
 use crate::StoreError;
 use sqlx::Error;
@@ -10,8 +11,9 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::PoolTimedOut => true,
         Error::Database(error) => error.code().is_some_and(|code| {
-            // Class 08: connection errors; 57P: the server shuts down or starts; 25P03, 25P04: the transaction of a
-            // frozen client timed out; 25006: the server is read-only; 53300: too many connections.
+            // Class 08: connection errors; 57P: the server shuts down or starts; 25P03, 25P04: the
+            // transaction of a frozen client timed out; 25006: the server is read-only; 53300: too
+            // many connections.
             code.starts_with("08") || code.starts_with("57P") || matches!(&*code, "25P03" | "25P04" | "25006" | "53300")
         }),
         _ => false,
