@@ -156,7 +156,7 @@ async fn authenticate(
     Ok((known.caller, visitor))
 }
 
-/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Browsers leave it out when a page of this
+/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Firefox leaves it out when a page of this
 /// server asks, such as the preview of the console. Such a page is trusted to name its own site as `host`.
 fn asking_site<'a>(headers: &'a HeaderMap, host: &'a str) -> Option<&'a str> {
     match headers.get(header::ORIGIN) {

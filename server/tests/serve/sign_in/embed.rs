@@ -174,7 +174,9 @@ async fn sites_learn_whether_they_are_listed() {
     for origin in ["https://evil.test", "https://www.shop.test.evil.test", "http://www.shop.test", "null", "*", ""] {
         check(origin, "export default false;\n").await;
     }
-    // A site in the query is not one that asks, except if a page of this server asks: browsers send no `Origin` then.
+    // A page of this server asks, in browsers that send `Origin` then.
+    check(&server.origin, "export default true;\n").await;
+    // A site in the query is not one that asks, except if a page of this server asks: some browsers send no `Origin` then.
     let ask = async |host: &str, from: Option<&str>, expected: (u16, &str)| {
         let request = server.request(Method::GET, &format!("/embed-check.js?at=1&host={host}"));
         let request = from.into_iter().fold(request, |request, from| request.header("sec-fetch-site", from));
