@@ -85,7 +85,7 @@ test("what was read stays readable without a connection, until the user signs ou
   await expect(page.getByText("Apples")).toHaveCount(0);
 });
 
-test("what was read is kept for 30 days", async ({ page, server, context, console }) => {
+test("a page is kept for 30 days", async ({ page, server, context, console }) => {
   console.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|status of 503|Failed to fetch|network/i);
   await first(page, server);
   await turnOn(page);

@@ -76,7 +76,7 @@ test.describe("messages that wait", () => {
     await expect(own(page)).toHaveText([/count to 2000/, /count to 3/]);
   });
 
-  test("a message that another tab edits can be sent or removed, and what was typed there stays", async ({ page, context }) => {
+  test("a message that another tab edits can be sent or removed, and the text typed there stays", async ({ page, context }) => {
     await open(page, "/plain");
     const chat = new Chat(page);
     const sendNext = page.getByRole("button", { name: "Send the next message" });
@@ -102,7 +102,7 @@ test.describe("messages that wait", () => {
     await expect(page.getByText("Another tab may be editing it.")).toHaveCount(0);
 
     const returned = async (other: Page, typed: string) => {
-      await expect(other.locator(".cw-toast")).toContainText("What you typed is in the message field.", { timeout: 20_000 });
+      await expect(other.locator(".cw-toast")).toContainText("Your text for it is in the message field.", { timeout: 20_000 });
       await expect(new Chat(other).composer).toHaveValue(typed);
       await expect(other.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
       await other.close();

@@ -219,7 +219,7 @@ impl Session {
         self.unqueue(&gone.key);
     }
 
-    /// Puts what the user has typed into a message that is gone into the composer.
+    /// Puts the text that the user has typed into a message that is gone into the composer.
     fn keep_typed(self, gone: &QueuedMessage) {
         let ServerCopy { stored, is_removed, .. } = gone.copy.get_untracked();
         let (text, is_edited) = gone.state();

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_a_message_survives_a_reload() {
+    fn the_state_of_a_message_survives_a_reload() {
         let check = |stored: Option<&str>, is_removed: bool| {
             let out = OutgoingMessage { text: "And tomorrow?".to_owned(), ..OutgoingMessage::default() };
             let queued = queued_message(out, "next".to_owned());

@@ -47,7 +47,7 @@ texts! { super::page::TEXTS.len();
     QueueRemove = "Remove the waiting message",
     QueueMessage = "Waiting message",
     QueueHeldElsewhere = "Another tab may be editing it. It waits for that, for ten minutes at most; “Send the next message” sends it as it is here.",
-    QueueEditReturned = "The waiting message was sent or removed elsewhere. What you typed is in the message field.",
+    QueueEditReturned = "The waiting message was sent or removed elsewhere. Your text for it is in the message field.",
     QueueRemovedLater = "Removed as soon as the server can be reached. Until then, it may still be sent.",
     OneFile = "1 file",
     Files = "{1} files",
