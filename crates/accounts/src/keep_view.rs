@@ -19,7 +19,7 @@ pub(crate) fn keep_view() -> impl IntoView {
         <section class="cw-account-part" aria-labelledby="keep">
             <h2 id="keep">"Reading offline"</h2>
             <p class="cw-account-note">
-                "The last 50 conversations that you open stay readable on this device without a connection. Not for shared devices: who opens the browser can read them until you sign out."
+                "The last 50 conversations that you open stay readable on this device without a connection, each for 30 days after you opened it last. Not for shared devices: who opens the browser can read them until you sign out."
             </p>
             <div class="cw-notifications cw-keep">
                 <noscript><p>"Switching it on needs JavaScript."</p></noscript>

@@ -61,13 +61,16 @@ pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) ->
 }
 
 /// `GET /embed-check.js`: a module that says whether the site that loads it may embed chats. Browsers do not tell a page
-/// why a frame was refused, so the element asks. The answer is about the site in the header `Origin` only, which scripts
-/// cannot set.
-pub(crate) async fn check(State(state): State<AppState>, headers: HeaderMap) -> Response {
-    let Some(site) = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) else {
+/// why a frame was refused, so the element asks. The answer is about the asking site only.
+pub(crate) async fn check(
+    State(state): State<AppState>,
+    Query(EmbedQuery { host }): Query<EmbedQuery>,
+    request: Request,
+) -> Response {
+    let Some(site) = asking_site(request.headers(), &host) else {
         return (StatusCode::BAD_REQUEST, "The request has no `Origin`.").into_response();
     };
-    let is_listed = state.composition.current.authentication().may_embed(site);
+    let is_listed = may_frame(&state, site, &Credentials::from_request(&request));
     let fields = [
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -153,11 +156,24 @@ async fn authenticate(
     Ok((known.caller, visitor))
 }
 
-/// Refuses sites that the config does not list, except this server itself, whose console shows a preview. Such a site
-/// cannot display the message, so it is logged as well.
-fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Option<Response> {
+/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Firefox leaves it out when a page of this
+/// server asks, such as the preview of the console. Such a page is trusted to name its own site as `host`.
+fn asking_site<'a>(headers: &'a HeaderMap, host: &'a str) -> Option<&'a str> {
+    match headers.get(header::ORIGIN) {
+        Some(origin) => origin.to_str().ok(),
+        None => headers.get("sec-fetch-site").is_some_and(|from| from == "same-origin").then_some(host),
+    }
+}
+
+/// Returns whether a site may embed chats: one that the config lists, or this server itself, whose console shows a preview.
+fn may_frame(state: &AppState, site: &str, sent: &Credentials) -> bool {
     let authentication = state.composition.current.authentication();
-    if authentication.may_embed(host) || authentication.origin(sent).is_some_and(|own| own == host) {
+    authentication.may_embed(site) || authentication.origin(sent).is_some_and(|own| own == site)
+}
+
+/// Refuses sites that may not embed chats. Such a site cannot display the message, so it is logged as well.
+fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Option<Response> {
+    if may_frame(state, host, sent) {
         return None;
     }
     tracing::warn!(site = host, "a site that is not listed in `embed.origins` tried to embed a chat");
