@@ -67,7 +67,7 @@ pub struct TestSignIn {
 /// The database cannot be opened, or the tokens cannot be kept.
 pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<ServiceTokens> {
     let accounts = new_accounts().await?;
-    let provider = provider(&sign_in);
+    let provider = provider(sign_in.issuer, &sign_in.client_id);
     let id = &sign_in.user_id;
     let user = NewUser {
         id: id.clone(),
@@ -99,14 +99,15 @@ pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<Ser
     Ok(tokens)
 }
 
-fn provider(sign_in: &TestSignIn) -> OpenIdProvider {
+/// Returns a provider with this client, which has no secret.
+pub(crate) fn provider(issuer: Url, client_id: &str) -> OpenIdProvider {
     OpenIdProvider {
         id: "company".to_owned(),
         label: "Company".to_owned(),
-        issuer: sign_in.issuer.to_string(),
-        issuer_url: sign_in.issuer.clone(),
+        issuer: issuer.to_string(),
+        issuer_url: issuer,
         allow_private: true,
-        client_id: sign_in.client_id.clone(),
+        client_id: client_id.to_owned(),
         client_secret: None,
         scopes: Vec::new(),
         sign_up: true,

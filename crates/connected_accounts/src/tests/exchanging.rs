@@ -51,6 +51,7 @@ async fn tokens_are_exchanged_for_each_user_and_service() {
         (field(3, "audience"), field(3, "resource"), field(3, "scope")),
         ("".into(), data.url.to_string(), "".into())
     );
+    assert!(!asked[3].contains_key("audience") && !asked[3].contains_key("scope"), "{:?}", asked[3]);
     assert_eq!(field(0, "authorization"), "Basic YWdlbnRzOnMzY3JldA==");
 
     // A refused token is forgotten, and one that has expired is not used.

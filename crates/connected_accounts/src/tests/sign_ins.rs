@@ -3,32 +3,12 @@
 use super::exchanging::service;
 use super::*;
 use crate::sign_in::{SignInProviders, sign_in_path};
+use crate::testing::provider;
 use ::store::{NewUser, ProviderClaims};
 use config::OpenIdProvider;
 use settings::user_auth::SignInTokens;
 
 pub(super) const ISSUER: &str = "https://id.test";
-
-fn provider(id: &str) -> OpenIdProvider {
-    OpenIdProvider {
-        id: id.to_owned(),
-        label: "Company".to_owned(),
-        issuer: ISSUER.to_owned(),
-        issuer_url: ISSUER.parse().unwrap(),
-        allow_private: true,
-        client_id: "chat".to_owned(),
-        client_secret: Some("s3cret".into()),
-        scopes: Vec::new(),
-        sign_up: true,
-        allowed_domains: Vec::new(),
-        link_verified_email: false,
-        roles: Vec::new(),
-        groups: None,
-        session: Duration::from_secs(60),
-        leeway: Duration::ZERO,
-        directory_claim: None,
-    }
-}
 
 pub(super) fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
     SignInTokens {
@@ -64,7 +44,11 @@ pub(super) async fn sign_up(store: &Store, id: &str) {
 /// Returns accounts on a server whose users sign in at the provider.
 pub(super) fn accounts_with_sign_in(store: &Store) -> Accounts {
     let accounts = accounts(store);
-    accounts.set_providers(SignInProviders::from_iter([provider("company")]));
+    let client_secret = Some("s3cret".into());
+    // A `Url` would have a slash at its end.
+    let issuer = ISSUER.to_owned();
+    let company = OpenIdProvider { issuer, client_secret, ..provider(ISSUER.parse().unwrap(), "chat") };
+    accounts.set_providers(SignInProviders::from_iter([company]));
     accounts
 }
 
