@@ -29,7 +29,7 @@ pub(super) struct JwksCache {
     url: Url,
     egress: Egress,
     cached: ArcSwap<CachedKeys>,
-    /// The time of the last request; locked during a request.
+    /// When the last request ended, or began if it has not ended; locked during a request.
     last_request: Mutex<Option<Instant>>,
 }
 
@@ -78,6 +78,9 @@ impl JwksCache {
             Ok(keys) => self.cached.store(Arc::new(CachedKeys { keys, loaded_at: Some(Instant::now()) })),
             Err(error) => tracing::error!(url = %self.url, %error, "cannot load the keys for verifying tokens"),
         }
+        // A request without an answer takes as long as the interval: without this, each of the tasks that have waited for
+        // it would send one of its own, one after the other.
+        *asked = Some(Instant::now());
     }
 
     async fn fetch(&self) -> anyhow::Result<Vec<SigningKey>> {

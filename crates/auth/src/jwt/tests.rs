@@ -272,3 +272,23 @@ async fn unreachable_key_set_is_reported() {
     let jwt = jwt(JwtKeys::Url { url, allow_private: true });
     assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(TokenError::NoKeys));
 }
+
+#[tokio::test]
+async fn key_server_without_an_answer_is_asked_once_for_all_who_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/keys", listener.local_addr().unwrap()).parse().unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    tokio::spawn(async move {
+        let mut connections = Vec::new();
+        while let Ok((connection, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::Relaxed);
+            connections.push(connection);
+        }
+    });
+    let jwt = jwt(JwtKeys::Url { url, allow_private: true });
+    let token = Signer::ed().token("k", json!({}));
+    let refused = futures::future::join_all((0..3).map(|_| jwt.user(&token))).await;
+    assert!(refused.iter().all(|refused| *refused == Err(TokenError::NoKeys)), "{refused:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}

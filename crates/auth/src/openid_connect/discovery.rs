@@ -58,6 +58,7 @@ pub(super) struct MetadataCache(Mutex<Cached>);
 #[derive(Default)]
 struct Cached {
     loaded: Option<(Instant, Arc<Metadata>)>,
+    /// When the last request ended, or began if it has not ended.
     last_request: Option<Instant>,
 }
 
@@ -80,7 +81,11 @@ impl MetadataCache {
                 .ok_or_else(|| ProviderError::Unreachable("its metadata could not be loaded a moment ago".to_owned()));
         }
         cached.last_request = Some(Instant::now());
-        match load(settings, client).await {
+        let loaded = load(settings, client).await;
+        // A request without an answer takes longer than the interval: without this, each of those who have waited for it
+        // would send one of their own, one after the other.
+        cached.last_request = Some(Instant::now());
+        match loaded {
             Ok(metadata) => {
                 let metadata = Arc::new(metadata);
                 cached.loaded = Some((Instant::now(), metadata.clone()));
