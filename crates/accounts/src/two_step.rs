@@ -166,12 +166,13 @@ async fn apply_action(
         }
     };
     let (codes, hashes) = accounts.new_recovery_codes(&user.id);
-    let (change, entry) = match act {
+    // Another app is recorded when it is confirmed.
+    let (change, is_recorded) = match act {
         TwoStepAction::Codes => (SecondFactorChange::RecoveryCodes(hashes, proof), true),
         TwoStepAction::Replace => (SecondFactorChange::Show(proof), false),
         TwoStepAction::Remove => (SecondFactorChange::Remove(proof), true),
     };
-    let entry = if entry { success_entry(&accounts, action, &member) } else { None };
+    let entry = is_recorded.then(|| success_entry(&accounts, action, &member)).flatten();
     if !accounts.store.change_second_factor((&user.id, &password), change, now_millis(), entry).await? {
         return render(holder(), StatusCode::CONFLICT, FormNotice::SecondFactor(CHANGED.to_owned())).await;
     }
@@ -266,7 +267,7 @@ fn on_view(factor: &SecondFactor, mode: SecondFactorMode) -> impl IntoView + use
     view! {
         <p class="cw-account-note">{state}</p>
         <form class="cw-account-form" method="post">
-            {Field { label: "Your password", ..Field::password("password", "", false) }.view()}
+            {Field::password("password", "Your password", false).view()}
             {is_asked.then(|| Field::code(false).view())}
             <div class="cw-admin-acts">
                 {is_asked.then(|| view! {

@@ -200,8 +200,8 @@ impl Accounts {
     /// Counts a failed attempt at the account of a user, or with a name that nobody has. An audit
     /// entry is written in the background, so that the response time does not reveal which names
     /// exist.
-    pub fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
-        let Some(row) = self.sign_in.failures.count(action, user.map_err(String::as_str), address) else { return };
+    pub fn record_failure(&self, action: AccountAction, user: Result<&str, &str>, address: Option<&str>) {
+        let Some(row) = self.sign_in.failures.count(action, user, address) else { return };
         let store = self.store.clone();
         tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }
