@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use std::sync::Arc;
 use store::{AuditEntry, SecondFactor, SecondFactorChange, SecondFactorProof, User};
-use web::html::error_message;
+use web::html::{account_part, error_message};
 use web::times::day;
 use web::{RequestContext, see_other};
 
@@ -220,7 +220,7 @@ pub(crate) fn two_step_view(
     factor: Option<SecondFactor>,
     problem: Option<String>,
     is_admin: bool,
-) -> Option<impl IntoView + use<>> {
+) -> Option<AnyView> {
     let mode = accounts.second_factors.mode;
     let content = match factor {
         Some(factor) => on_view(&factor, mode).into_any(),
@@ -243,13 +243,11 @@ pub(crate) fn two_step_view(
         }
         None => return None,
     };
-    Some(view! {
-        <section class="cw-account-part" aria-labelledby="two-step">
-            <h2 id="two-step">"Two-step sign-in"</h2>
-            {error_message(problem)}
-            {content}
-        </section>
-    })
+    let content = view! {
+        {error_message(problem)}
+        {content}
+    };
+    Some(account_part("two-step", "Two-step sign-in", content))
 }
 
 fn on_view(factor: &SecondFactor, mode: SecondFactorMode) -> impl IntoView + use<> {
