@@ -56,7 +56,7 @@ pub struct Provider {
 struct ProviderClient(Egress);
 
 /// The parameters that the provider adds to the redirect URI (RFC 6749, 4.1.2; RFC 9207).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct Callback {
     /// The `state` of the request.
     #[serde(default)]
