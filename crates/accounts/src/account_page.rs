@@ -65,31 +65,46 @@ pub(crate) enum FormNotice {
     NewKey(String),
 }
 
+/// The messages about a form that was sent, each for one part of the page.
+#[derive(Default)]
+struct Messages {
+    done: Option<&'static str>,
+    identity: Option<String>,
+    password: Option<String>,
+    second_factor: Option<String>,
+    key: Option<String>,
+    new_key: Option<String>,
+}
+
+impl From<FormNotice> for Messages {
+    fn from(notice: FormNotice) -> Self {
+        let none = Self::default();
+        match notice {
+            FormNotice::None => none,
+            FormNotice::Done(text) => Self { done: Some(text), ..none },
+            FormNotice::Identity(text) => Self { identity: Some(text), ..none },
+            FormNotice::Password(text) => Self { password: Some(text), ..none },
+            FormNotice::SecondFactor(text) => Self { second_factor: Some(text), ..none },
+            FormNotice::Key(text) => Self { key: Some(text), ..none },
+            FormNotice::NewKey(key) => Self { new_key: Some(key), ..none },
+        }
+    }
+}
+
 pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     let AccountView { caller, signed_in, usage, keys, notice, links } = shown;
     let roles = match caller.roles() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
     };
-    let (mut changed, mut wrong_identity, mut wrong_password, mut wrong_key, mut new_key) = Default::default();
-    let mut wrong_code = None;
-    match notice {
-        FormNotice::None => {}
-        FormNotice::Done(text) => changed = Some(text),
-        FormNotice::Identity(text) => wrong_identity = Some(text),
-        FormNotice::Password(text) => wrong_password = Some(text),
-        FormNotice::SecondFactor(text) => wrong_code = Some(text),
-        FormNotice::Key(text) => wrong_key = Some(text),
-        FormNotice::NewKey(key) => new_key = Some(key),
-    }
+    let Messages { done, identity, password, second_factor: code, key, new_key } = Messages::from(notice);
     let is_admin = web::admin::is_admin(&caller);
     let has_account = signed_in.is_some();
     let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
     let (sessions, identities, two_step) = match signed_in {
         Some(UserSessions { session_id, sessions, accounts, identities, confirmation, second_factor, .. }) => {
-            let identities = identities_view(&accounts, identities, wrong_identity, confirmation);
-            let two_step =
-                has_password.then(|| two_step_view(&accounts, second_factor, wrong_code, is_admin)).flatten();
+            let identities = identities_view(&accounts, identities, identity, confirmation);
+            let two_step = has_password.then(|| two_step_view(&accounts, second_factor, code, is_admin)).flatten();
             (Some(sessions_view(sessions, &session_id)), identities, two_step)
         }
         None => (None, None, None),
@@ -108,14 +123,14 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                     </form>
                 })}
             </header>
-            {success_message(changed)}
+            {success_message(done)}
             {navigation(links, is_admin)}
             {usage_view(&usage)}
             {sessions}
             {has_account.then(keep_view)}
             {identities}
-            {keys_view(keys, new_key, wrong_key, is_admin)}
-            {has_password.then(|| password_view(&caller, wrong_password))}
+            {keys_view(keys, new_key, key, is_admin)}
+            {has_password.then(|| password_view(&caller, password))}
             {two_step}
         </div>
     };

@@ -1,4 +1,4 @@
-//! What a service asks for if it accepts a request only with other credentials.
+//! The credentials that a service asks for when it refuses a request.
 
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
