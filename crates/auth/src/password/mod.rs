@@ -83,14 +83,14 @@ impl Accounts {
     pub(super) async fn open(
         settings: &AccountAuth,
         store: Store,
-        desk: SignInState,
+        sign_in: SignInState,
         (pending, second_factors): (PendingSignIns, SecondFactors),
     ) -> anyhow::Result<Self> {
         // Without passwords, administrators come from a provider.
         if !settings.passwords || store.has_users().await? {
-            desk.setup.clear()
+            sign_in.setup.clear()
         } else {
-            desk.setup.create()
+            sign_in.setup.create()
         }
         let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
         let issuers = settings.providers.iter().map(|provider| {
@@ -98,7 +98,7 @@ impl Accounts {
             (provider.issuer.clone(), millis(lifetime))
         });
         let ways = Arc::new(SignInWays { passwords: settings.passwords, issuers: issuers.collect() });
-        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending, second_factors, ways })
+        Ok(Self { store, settings: settings.clone(), sign_in, providers, pending, second_factors, ways })
     }
 
     /// Returns the provider with an id.
