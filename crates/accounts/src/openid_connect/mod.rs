@@ -20,7 +20,7 @@ use auth::password::{Accounts, Subject, Throttled, now_millis};
 use auth::{AccountAction, Credentials};
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Form, Router};
@@ -30,7 +30,7 @@ use serde_json::Map;
 use store::{EndedAtProvider, LinkOutcome, UnlinkOutcome};
 use uuid::Uuid;
 use views::{continue_page, problem_page};
-use web::{RequestContext, see_other};
+use web::{RequestContext, see_other, with_cookie};
 
 /// Returns the pages.
 pub(crate) fn pages() -> Router<AccountState> {
@@ -303,11 +303,4 @@ fn find<'a>(
     sent: &Credentials,
 ) -> Option<(&'a Provider, String)> {
     Some((accounts.provider(id)?, state.authentication().origin(sent)?))
-}
-
-fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
-    if let Some(cookie) = cookie {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-    response
 }
