@@ -5,11 +5,13 @@ mod claims;
 mod crypto;
 mod jwks;
 mod keys;
+mod pace;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::claims::find_claim;
 use self::keys::{KeySource, SigningKey};
+pub(crate) use self::pace::RequestPace;
 use chat::{Caller, SiteClaims};
 use config::{JwtAuth, JwtKeys};
 use jsonwebtoken::errors::ErrorKind;

@@ -259,7 +259,7 @@ async fn changed_keys_are_loaded_and_unknown_key_ids_cause_no_requests() {
         assert_eq!(jwt.user(&forged).await, Err(TokenError::Signature));
     }
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
-    tokio::time::sleep(jwks::MIN_INTERVAL).await;
+    tokio::time::sleep(pace::MIN_INTERVAL).await;
     assert!(jwt.user(&new.token("new", json!({}))).await.is_ok());
     assert_eq!(jwt.user(&old.token("old", json!({}))).await, Err(TokenError::Signature));
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 2);
