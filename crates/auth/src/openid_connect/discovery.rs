@@ -90,18 +90,10 @@ impl MetadataCache {
             }
         }
     }
-
-    /// Loads the metadata without the cache.
-    pub(super) async fn load(
-        &self,
-        settings: &OpenIdProvider,
-        client: &ProviderClient,
-    ) -> Result<Metadata, ProviderError> {
-        load(settings, client).await
-    }
 }
 
-async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Metadata, ProviderError> {
+/// Loads the metadata without the cache.
+pub(super) async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Metadata, ProviderError> {
     let refuse = |problem: &str| ProviderError::Unreachable(problem.to_owned());
     let text = format!("{}/.well-known/openid-configuration", settings.issuer.trim_end_matches('/'));
     let url = Url::parse(&text).map_err(|_| refuse("its issuer is not a URL"))?;

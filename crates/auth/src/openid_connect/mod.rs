@@ -111,7 +111,7 @@ impl Provider {
     /// # Errors
     /// A message for the operator.
     pub async fn check(&self) -> Result<bool, String> {
-        let metadata = self.metadata.load(&self.settings, &self.client).await.map_err(|error| error.to_string())?;
+        let metadata = discovery::load(&self.settings, &self.client).await.map_err(|error| error.to_string())?;
         Ok(metadata.end_session_endpoint.is_some())
     }
 
