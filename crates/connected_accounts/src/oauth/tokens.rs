@@ -173,11 +173,14 @@ impl TokenClient<'_> {
     /// Returns the body of the answer to a request for tokens.
     async fn answer(&self, pairs: &[(&str, &str)]) -> Result<Vec<u8>, OauthError> {
         let (status, body) = self.post(pairs).await?;
-        match status {
-            200 => Ok(body),
-            400..=499 => Err(OauthError::Refused(error_code(&body).unwrap_or("other"))),
-            status => Err(OauthError::Unreachable(WHAT, format!("HTTP {status}"))),
+        if status == 200 {
+            return Ok(body);
         }
+        // Other statuses without a known code do not come from a token endpoint that refuses: the address may be wrong, or
+        // there are too many requests.
+        let unknown = matches!(status, 400 | 401 | 403).then_some("an unknown error");
+        let code = error_code(&body).or(unknown).filter(|_| (400..500).contains(&status));
+        Err(code.map_or_else(|| OauthError::Unreachable(WHAT, format!("HTTP {status}")), OauthError::Refused))
     }
 }
 

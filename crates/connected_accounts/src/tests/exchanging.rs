@@ -79,6 +79,15 @@ async fn exchanges_that_fail_say_why() {
     check(&signed_in("ada", "t"), "Not run: the exchanged token has scopes that were not asked for.").await;
     idp.state.lock().refusal = Some((400, "invalid_target"));
     check(&signed_in("ada", "t"), "Not run: the authorization server refuses it: invalid_target.").await;
+    for (status, expected) in [
+        (403, "Not run: the authorization server refuses it: an unknown error."),
+        (404, "Not run: the token endpoint cannot be reached: HTTP 404."),
+        (429, "Not run: the token endpoint cannot be reached: HTTP 429."),
+        (503, "Not run: the token endpoint cannot be reached: HTTP 503."),
+    ] {
+        idp.state.lock().refusal = Some((status, "echo-canary"));
+        check(&signed_in("ada", "t"), expected).await;
+    }
     idp.state.lock().refusal = Some((400, "invalid_grant"));
     check(&signed_in("ada", "t"), "Not run: the user's sign-in is no longer valid. Tell them to sign in again.").await;
 }
