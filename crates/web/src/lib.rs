@@ -23,7 +23,7 @@ pub use download::{content_disposition, conversation_disposition, safe_file_name
 pub use error::{HttpError, SentJson, json_error, status_of, valid_json, valid_query};
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};
-pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
+pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_cookie, with_retry_after};
 pub use request::{
     API_KEYS_REFUSED, Origin, RequestContext, refuse_api_keys, require_account, require_signed_in, signed_in,
 };
