@@ -7,7 +7,7 @@ use crate::service::{Memory, failed, not_a_fact};
 use crate::store::{self, FactChange};
 use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
 use auth::password::KeyScope;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, json_error, signed_in, valid_query};
+use web::{HttpError, SentJson, signed_in, valid_json, valid_query};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -130,10 +130,10 @@ async fn status(
 async fn switch(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
-    body: Result<Json<EnabledBody>, JsonRejection>,
+    body: SentJson<EnabledBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(EnabledBody { enabled }) = body.map_err(|rejection| json_error(&rejection))?;
+    let EnabledBody { enabled } = valid_json(body)?;
     memory.set_enabled(user_id, enabled).await?;
     Ok(NoContent)
 }
@@ -142,10 +142,10 @@ async fn change(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Result<Json<FactBody>, JsonRejection>,
+    body: SentJson<FactBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(FactBody { content, category }) = body.map_err(|rejection| json_error(&rejection))?;
+    let FactBody { content, category } = valid_json(body)?;
     let content = single_line(&content);
     if !is_acceptable(&content) {
         return Err(not_a_fact("/content").into());

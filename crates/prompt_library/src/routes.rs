@@ -4,7 +4,6 @@ use crate::page;
 use crate::service;
 use crate::views::{PromptBody, PromptDetail, PromptExport, PromptItems};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
@@ -12,7 +11,7 @@ use axum::{Extension, Json};
 use capability::Context;
 use chat::Caller;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
-use web::{HttpError, json_error, signed_in};
+use web::{HttpError, SentJson, signed_in, valid_json};
 
 /// The group in the OpenAPI document.
 const PROMPTS: Tag = Tag {
@@ -44,10 +43,10 @@ async fn list(
 async fn add(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<PromptBody>, JsonRejection>,
+    sent: SentJson<PromptBody>,
 ) -> Result<Created<PromptDetail>, HttpError> {
     signed_in(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = service::save_own(&context, &caller, None, sent).await?;
     Ok(Created(service::own(&context, &caller, &id).await?))
 }
@@ -64,10 +63,10 @@ async fn change(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<PromptBody>, JsonRejection>,
+    sent: SentJson<PromptBody>,
 ) -> Result<Json<PromptDetail>, HttpError> {
     signed_in(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     service::save_own(&context, &caller, Some(&id), sent).await?;
     Ok(Json(service::own(&context, &caller, &id).await?))
 }

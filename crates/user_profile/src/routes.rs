@@ -4,7 +4,6 @@ use crate::page;
 use crate::service::{MAX_CONTENT, Profiles};
 use auth::password::KeyScope;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
@@ -12,7 +11,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
-use web::{HttpError, json_error, signed_in};
+use web::{HttpError, SentJson, signed_in, valid_json};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -71,10 +70,10 @@ async fn show(
 async fn save(
     State(profiles): State<Profiles>,
     Extension(caller): Extension<Caller>,
-    body: Result<Json<ProfileBody>, JsonRejection>,
+    body: SentJson<ProfileBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(ProfileBody { content }) = body.map_err(|rejection| json_error(&rejection))?;
+    let ProfileBody { content } = valid_json(body)?;
     profiles.save(user_id, &content).await?;
     Ok(NoContent)
 }

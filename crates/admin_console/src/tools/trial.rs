@@ -3,7 +3,6 @@
 use crate::agents::{self, LiveTool};
 use crate::audit::gates_text;
 use crate::state::ConsoleState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,7 +16,7 @@ use serde_json::{Map, Value, json};
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error, query_encoded, status_of};
+use web::{HttpError, SentJson, query_encoded, status_of, valid_json};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -92,9 +91,9 @@ async fn try_tool(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path((agent_id, tool)): Path<(String, String)>,
-    sent: Result<Json<ToolTrialBody>, JsonRejection>,
+    sent: SentJson<ToolTrialBody>,
 ) -> Result<Json<TrialResult>, HttpError> {
-    let Json(ToolTrialBody { arguments, approved }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let ToolTrialBody { arguments, approved } = valid_json(sent)?;
     let arguments = Value::Object(arguments).to_string();
     Ok(Json(run_trial(&state, &admin, TrialRequest { agent_id, tool, arguments, approved }).await?))
 }

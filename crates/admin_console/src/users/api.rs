@@ -3,7 +3,7 @@
 use super::UserAdmin;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::UserRow;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{Accepted, ApiRouter, Created};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, valid_json, valid_query};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
@@ -55,9 +55,9 @@ struct AddedUser {
 async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
-    sent: Result<Json<NewUserBody>, JsonRejection>,
+    sent: SentJson<NewUserBody>,
 ) -> Result<Created<AddedUser>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let (id, password) = UserAdmin::new(&state, &admin)?.add(&sent).await?;
     Ok(Created(AddedUser { id, password }))
 }
@@ -91,9 +91,9 @@ async fn change(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    sent: Result<Json<UserChangeBody>, JsonRejection>,
+    sent: SentJson<UserChangeBody>,
 ) -> Result<Json<UserRow>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let users = UserAdmin::new(&state, &admin)?;
     if let Some(roles) = sent.roles {
         users.set_roles(&id, roles, sent.allow_unknown_roles).await?;

@@ -8,7 +8,7 @@ use crate::catalog::CatalogSkill;
 use crate::console;
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
-use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::{Extension, Json};
 use capability::{Caller, Context};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use web::admin::{ADMINISTRATION, Admin, ShowsAdministration};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, valid_json, valid_query};
 use wire::{ErrorCode, UserError};
 
 /// The group in the OpenAPI document.
@@ -166,9 +166,9 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Result<Json<SkillSwitch>, JsonRejection>,
+    sent: SentJson<SkillSwitch>,
 ) -> Result<Json<SkillView>, HttpError> {
-    let Json(SkillSwitch { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let SkillSwitch { enabled, digest } = valid_json(sent)?;
     match (find(&context, &name).await, digest) {
         (Ok(_), Some(digest)) => console::change(&context, &admin, &name, SkillChange { enabled, digest }).await?,
         (Ok(_), None) if enabled => return Err(UserError::invalid("/digest", NEEDS_DIGEST).into()),
