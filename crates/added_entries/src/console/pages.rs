@@ -208,7 +208,7 @@ async fn export<P: EntryPages>(admin: Admin, State(context): State<Context>) -> 
 pub(super) async fn yaml<P: EntryPages>(context: &Context, admin: &Admin) -> Result<String, UserError> {
     let text = load::<P>(context).await?.export();
     let action = format!("{}s", P::KIND.action("export"));
-    service::record(context, admin, &action, json!({})).await?;
+    admin.record(&context.store, &action, "", json!({})).await?;
     Ok(text)
 }
 

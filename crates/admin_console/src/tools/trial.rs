@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, page};
 use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
 use web::{HttpError, SentJson, query_encoded, status_of, valid_json};
@@ -28,7 +28,7 @@ pub(super) fn routes() -> ApiRouter<ConsoleState> {
 /// Runs a tool as a test. The administrator's action and the call each have a row in the audit log.
 async fn run_trial(state: &ConsoleState, admin: &Admin, request: TrialRequest) -> Result<TrialResult, UserError> {
     let about = json!({ "agentId": request.agent_id, "tool": request.tool });
-    state.store.record_audit(admin.audit_entry("try_tool", "", about)).await.map_err(from_store_error)?;
+    admin.record(&state.store, "try_tool", "", about).await?;
     state.chat.try_tool(&admin.caller, request).await
 }
 

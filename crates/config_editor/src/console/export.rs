@@ -36,7 +36,7 @@ async fn file(
     name: &str,
     text: String,
 ) -> Result<Response, PageError> {
-    service::record(context, admin, "export_config", json!({ "version": version })).await?;
+    admin.record(&context.store, "export_config", "", json!({ "version": version })).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/yaml; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, content_disposition("attachment", name)),

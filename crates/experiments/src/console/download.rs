@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use evaluation::{Case, export_inspect_ai, export_promptfoo};
 use leptos::prelude::*;
 use serde_json::json;
-use web::admin::{Admin, PageError, from_store_error, page};
+use web::admin::{Admin, PageError, page};
 use web::content_disposition;
 use web::html::link;
 use wire::UserError;
@@ -39,8 +39,8 @@ pub(super) async fn export(
         "inspect" => (export_inspect_ai(&cases()).text, "application/jsonl", "samples.jsonl"),
         _ => return Err(UserError::not_found().into()),
     };
-    let entry = admin.audit_entry("export_dataset", "", json!({ "datasetId": id, "format": format }));
-    service.context.store.record_audit(entry).await.map_err(from_store_error)?;
+    let about = json!({ "datasetId": id, "format": format });
+    admin.record(&service.context.store, "export_dataset", "", about).await?;
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
         (header::CONTENT_DISPOSITION, content_disposition("attachment", file)),

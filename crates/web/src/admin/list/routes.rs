@@ -2,7 +2,7 @@
 
 use super::{List, ListView, export_action, file as csv_file, name};
 use crate::admin::paging::{ListPage, PageRequest};
-use crate::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use crate::admin::{ADMINISTRATION, Admin, PageError, page};
 use crate::error::{HttpError, valid_query};
 use crate::openapi::ApiRouter;
 use axum::extract::rejection::QueryRejection;
@@ -74,8 +74,7 @@ pub async fn file<L: List>(
     let columns = csv_file::columns::<L>();
     let mut file = csv_file::begin(&columns);
     let mut request = PageRequest { after: None, size: L::FILE_PAGE };
-    let action = export_action::<L>();
-    L::store(&state).record_audit(admin.audit_entry(&action, "", Value::Null)).await.map_err(from_store_error)?;
+    admin.record(L::store(&state), &export_action::<L>(), "", Value::Null).await?;
     loop {
         let found = L::fetch(&state, &query, &request).await?;
         found.items.iter().for_each(|row| csv_file::add(&mut file, &columns, row));
