@@ -1,6 +1,6 @@
 //! `chatwright restore`: restores a backup.
 
-use super::super::{ConfigArgument, DatabaseArgument, fail};
+use super::super::{ConfigArgument, DatabaseArgument, report};
 use super::{PARTS, archive, database_file, parent_folder};
 use crate::capabilities::database_schema;
 use anyhow::{Context, ensure};
@@ -28,13 +28,7 @@ pub(crate) struct RestoreArguments {
 /// Verifies the whole backup, then moves its files into place. Nothing is changed before the
 /// verification is complete.
 pub(crate) async fn run(arguments: RestoreArguments) -> ExitCode {
-    match restore(&arguments).await {
-        Ok(report) => {
-            println!("{report}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&format!("{error:#}")),
-    }
+    report(restore(&arguments).await)
 }
 
 async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
