@@ -9,13 +9,12 @@ use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
 use auth::password::KeyScope;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::openapi::{Access, ApiRouter, JsonFile, Tag};
 use web::times::now_millis;
 use web::{HttpError, SentJson, signed_in, valid_json, valid_query};
 use wire::UserError;
@@ -82,24 +81,11 @@ async fn show(
     Ok(Json(view(&memory, &caller).await?))
 }
 
-/// The facts about a user, as a file.
-struct Export(MemoryView);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"memory.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<MemoryView>(200);
-    }
-}
-
-async fn export(State(memory): State<Memory>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(view(&memory, &caller).await?))
+async fn export(
+    State(memory): State<Memory>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<MemoryView>, HttpError> {
+    Ok(JsonFile("memory.json", view(&memory, &caller).await?))
 }
 
 async fn reload(

@@ -5,12 +5,11 @@ use crate::service;
 use crate::views::{PromptBody, PromptDetail, PromptExport, PromptItems};
 use auth::password::KeyScope;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
 use chat::Caller;
-use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
+use web::openapi::{Access, ApiRouter, Created, JsonFile, Tag};
 use web::{HttpError, SentJson, signed_in, valid_json};
 
 /// The group in the OpenAPI document.
@@ -80,22 +79,9 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// The prompts as a file.
-struct Export(PromptExport);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"prompts.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<PromptExport>(200);
-    }
-}
-
-async fn export(State(context): State<Context>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(service::export(&context, &caller).await?))
+async fn export(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<PromptExport>, HttpError> {
+    Ok(JsonFile("prompts.json", service::export(&context, &caller).await?))
 }

@@ -4,13 +4,12 @@ use crate::page;
 use crate::service::{MAX_CONTENT, Profiles};
 use auth::password::KeyScope;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::openapi::{Access, ApiRouter, JsonFile, Tag};
 use web::{HttpError, SentJson, signed_in, valid_json};
 use wire::UserError;
 
@@ -86,22 +85,9 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// The text as a file.
-struct Export(ProfileView);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"profile.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<ProfileView>(200);
-    }
-}
-
-async fn export(State(profiles): State<Profiles>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(view(&profiles, &caller).await?))
+async fn export(
+    State(profiles): State<Profiles>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<ProfileView>, HttpError> {
+    Ok(JsonFile("profile.json", view(&profiles, &caller).await?))
 }
