@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use web::admin::{ADMINISTRATION, Admin, PageError, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, folded_text, page};
 use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
 use web::{HttpError, SentJson, query_encoded, status_of, valid_json};
@@ -145,10 +145,7 @@ fn render(
         <section class="cw-account-part" aria-label="About">
             {facts(about)}
             <p class="cw-admin-text">{tool.description}</p>
-            <details class="cw-admin-call">
-                <summary>"Input schema"</summary>
-                <pre tabindex="0" aria-label="Input schema">{schema}</pre>
-            </details>
+            {folded_text("Input schema", schema)}
         </section>
         <section class="cw-account-part" aria-labelledby="try">
             <h2 id="try">"Test the tool"</h2>

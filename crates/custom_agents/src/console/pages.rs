@@ -16,7 +16,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use web::admin::list::List;
-use web::admin::{Admin, PageError, UserNames, page};
+use web::admin::{Admin, PageError, UserNames, delete_section, folded_text, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
 use web::times::minute;
@@ -178,13 +178,7 @@ async fn render(
             <h2 id="versions">"Versions"</h2>
             {versions_table(versions, &names)}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Conversations with it are kept, but cannot be continued. Its versions stay in the database."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete agent"</button>
-            </form>
-        </section>
+        {delete_section(&path, "Conversations with it are kept, but cannot be continued. Its versions stay in the database.", "Delete agent")}
     };
     Ok(page(admin, "/admin/agents", status, &title, content))
 }
@@ -193,18 +187,12 @@ fn versions_table(versions: Vec<CustomAgentVersion>, names: &UserNames) -> AnyVi
     let columns = [Text("Version"), Text("Saved by"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
     let line = |version: CustomAgentVersion| {
         let custom = CustomAgent::from_stored(version.definition);
-        let instructions = view! {
-            <details class="cw-admin-call">
-                <summary>"Instructions"</summary>
-                <pre tabindex="0" aria-label="Instructions">{custom.instructions}</pre>
-            </details>
-        };
         [
             version.version.into_any(),
             names.view(&version.author),
             text(minute(version.created_at)),
             text(custom.tools.join(", ")),
-            instructions.into_any(),
+            folded_text("Instructions", custom.instructions),
         ]
     };
     table(columns, versions.into_iter().map(line), "There are no versions.")

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use web::admin::list::List;
-use web::admin::{Admin, PageError, UserNames, from_store_error, page};
+use web::admin::{Admin, PageError, UserNames, delete_section, from_store_error, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
 use web::times::minute;
@@ -174,13 +174,7 @@ fn stored_view(
             <h2 id="versions">"Versions"</h2>
             {versions_table(row, versions, names)}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"No run can be started any more, and its triggers stop. Runs that were started go on."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete definition"</button>
-            </form>
-        </section>
+        {delete_section(&path, "No run can be started any more, and its triggers stop. Runs that were started go on.", "Delete definition")}
     }
     .into_any()
 }
