@@ -13,6 +13,7 @@ pub mod html;
 pub mod openapi;
 mod redirect;
 mod request;
+mod sent_fields;
 pub mod times;
 mod upload;
 
@@ -27,4 +28,5 @@ pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_retry_after};
 pub use request::{
     API_KEYS_REFUSED, Origin, RequestContext, refuse_api_keys, require_account, require_signed_in, signed_in,
 };
+pub use sent_fields::SentFields;
 pub use upload::read_rest;

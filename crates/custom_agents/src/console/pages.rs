@@ -20,7 +20,7 @@ use web::admin::{Admin, PageError, UserNames, delete_section, folded_text, page}
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
 use web::times::minute;
-use web::{see_other, status_of};
+use web::{SentFields, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = CustomAgentList::PATH;
@@ -115,19 +115,18 @@ async fn delete(admin: Admin, State(state): State<Context>, Path(id): Path<Strin
 
 /// Parses a form in which a field may occur several times.
 fn parse_form(form_data: &[u8]) -> CustomAgentBody {
-    let pairs: Vec<_> = url::form_urlencoded::parse(form_data).into_owned().collect();
-    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
-    let one = |name: &'static str| all(name).next().unwrap_or_default();
-    let filled = |name: &'static str| all(name).next().filter(|value| !value.is_empty());
+    let sent = SentFields::parse(form_data);
+    let one = |name: &str| sent.first(name).to_owned();
+    let filled = |name: &str| Some(one(name)).filter(|value| !value.is_empty());
     // The values of these fields are JSON, since some are mappings.
-    let json = |name: &'static str| filled(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+    let json = |name: &str| filled(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
     CustomAgentBody {
         name: one("name"),
         description: one("description"),
         picture: one("picture"),
         from: one("from"),
         instructions: one("instructions"),
-        tools: all("tool").collect(),
+        tools: sent.all("tool").map(str::to_owned).collect(),
         model: filled("model"),
         execution_mode: json("executionMode"),
         tool_strategy: json("toolStrategy"),
