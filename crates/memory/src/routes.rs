@@ -7,8 +7,7 @@ use crate::service::{Memory, failed, not_a_fact};
 use crate::store::{self, FactChange};
 use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
 use auth::password::KeyScope;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
@@ -16,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::{Access, ApiRouter, JsonFile, Tag};
 use web::times::now_millis;
-use web::{HttpError, SentJson, signed_in, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, signed_in, valid_json, valid_query};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -160,7 +159,7 @@ async fn delete_all(
 async fn updates(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<UpdatesQuery>, QueryRejection>,
+    query: SentQuery<UpdatesQuery>,
 ) -> Result<Json<UpdateItems>, HttpError> {
     let UpdatesQuery { conversation_id } = valid_query(query)?;
     // The chat asks for visitors, too, for whom nothing is remembered.

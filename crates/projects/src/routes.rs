@@ -8,8 +8,7 @@ use crate::views::{
 };
 use auth::password::KeyScope;
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
@@ -17,7 +16,7 @@ use chat::Caller;
 use serde_json::json;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, SentJson, conversation_disposition, signed_in, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, conversation_disposition, signed_in, valid_json, valid_query};
 
 /// The group in the OpenAPI document.
 const PROJECTS: Tag = Tag {
@@ -54,7 +53,7 @@ pub(crate) fn upload_routes(service: Service) -> ApiRouter {
 async fn list(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: SentQuery<ListQuery>,
 ) -> Result<Json<ProjectList>, HttpError> {
     let ListQuery { sort } = valid_query(query)?;
     let projects = sorted(service.list(&caller).await?, sort);

@@ -5,8 +5,7 @@ use crate::service::{
 };
 use crate::store::{self, RunRow, TaskRow};
 use auth::password::KeyScope;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
@@ -15,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, SentJson, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 use workflow_definition::{Workflow, Workflows};
 
 /// The most entries of a page.
@@ -133,7 +132,7 @@ async fn start(
 async fn list_runs(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<RunsQuery>, QueryRejection>,
+    query: SentQuery<RunsQuery>,
 ) -> Result<Json<RunItems>, HttpError> {
     let RunsQuery { after, workflow_id } = valid_query(query)?;
     let before = after.unwrap_or_else(|| crate::AFTER_ALL.to_owned());
@@ -196,7 +195,7 @@ async fn decide(
 async fn list_tasks(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<PageQuery>, QueryRejection>,
+    query: SentQuery<PageQuery>,
 ) -> Result<Json<TaskItems>, HttpError> {
     let after = valid_query(query)?.after.unwrap_or_default();
     let mut items = store::tasks_for(&context.store, &caller, &after, PAGE + 1).await?;

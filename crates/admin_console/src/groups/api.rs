@@ -3,15 +3,14 @@
 use super::GroupAdmin;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Group, GroupMember};
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{ApiRouter, Created};
-use web::{HttpError, SentJson, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
@@ -137,7 +136,7 @@ async fn members(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    query: Result<Query<MembersQuery>, QueryRejection>,
+    query: SentQuery<MembersQuery>,
 ) -> Result<Json<GroupMembers>, HttpError> {
     let groups = GroupAdmin::new(&state, &admin)?;
     groups.get(&id).await?;

@@ -3,15 +3,14 @@
 use super::UserAdmin;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::UserRow;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{Accepted, ApiRouter, Created};
-use web::{HttpError, SentJson, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
@@ -156,7 +155,7 @@ async fn remove(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    query: Result<Query<DeleteQuery>, QueryRejection>,
+    query: SentQuery<DeleteQuery>,
 ) -> Result<Accepted, HttpError> {
     UserAdmin::new(&state, &admin)?.delete(&id, &valid_query(query)?.name).await?;
     Ok(Accepted)

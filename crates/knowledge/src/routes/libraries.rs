@@ -3,8 +3,7 @@
 use crate::models::{Models, model_name};
 use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, failed};
 use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
@@ -12,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use web::openapi::Created;
-use web::{HttpError, SentJson, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 use wire::UserError;
 
 /// A library.
@@ -160,7 +159,7 @@ pub(super) struct LibrariesQuery {
 pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<LibrariesQuery>, QueryRejection>,
+    query: SentQuery<LibrariesQuery>,
 ) -> Result<Json<LibraryItems>, HttpError> {
     let LibrariesQuery { agent_id } = valid_query(query)?;
     let viewer = Viewer::from(&caller).through_agent(agent_id.is_some());

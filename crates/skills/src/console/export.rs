@@ -7,7 +7,6 @@ use crate::catalog::CatalogSkill;
 use crate::console::folders;
 use crate::folder::MAX_FILES;
 use crate::store;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use capability::Context;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error};
 use web::openapi::{ApiRouter, Description, RouteOutput};
-use web::{HttpError, valid_query};
+use web::{HttpError, SentQuery, valid_query};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> ApiRouter<Context> {
@@ -53,7 +52,7 @@ async fn export(
     _: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    query: Result<Query<ExportQuery>, QueryRejection>,
+    query: SentQuery<ExportQuery>,
 ) -> Result<SkillArchive, HttpError> {
     Ok(archive(&context, &name, &valid_query(query)?).await?)
 }

@@ -3,9 +3,8 @@
 use super::{List, ListView, export_action, file as csv_file, name};
 use crate::admin::paging::{ListPage, PageRequest};
 use crate::admin::{ADMINISTRATION, Admin, PageError, page};
-use crate::error::{HttpError, valid_query};
+use crate::error::{HttpError, SentQuery, valid_query};
 use crate::openapi::ApiRouter;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -89,8 +88,8 @@ pub async fn file<L: List>(
 async fn api<L: List>(
     _: Admin,
     State(state): State<L::State>,
-    query: Result<Query<L::Query>, QueryRejection>,
-    after: Result<Query<After>, QueryRejection>,
+    query: SentQuery<L::Query>,
+    after: SentQuery<After>,
 ) -> Result<Json<ListPage<L::Row>>, HttpError> {
     let (query, After { after }) = (valid_query(query)?, valid_query(after)?);
     Ok(Json(L::fetch(&state, &query, &PageRequest::after(after)).await?))
