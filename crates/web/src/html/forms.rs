@@ -11,3 +11,9 @@ pub fn error_message(text: Option<String>) -> impl IntoView {
 pub fn success_message(text: Option<&'static str>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-done" role="status">{text}</p> })
 }
+
+/// Returns the text of a `textarea` as its `inner_html`: Leptos does not escape the children of this
+/// element, so a text with `</textarea>` would become markup.
+pub fn text_area_content(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

@@ -3,9 +3,9 @@
 mod account_pages;
 mod browsers;
 mod document;
-mod escape;
 mod forms;
 mod numbers;
+mod raw;
 mod table;
 mod visible;
 
@@ -15,7 +15,7 @@ pub use document::{
     account_content, account_page, document, document_with_frames, form_page, live_document, message_page,
     not_found_page, page, page_with_script, too_many_requests_page,
 };
-pub use escape::{escaped, text_area_content};
-pub use forms::{error_message, success_message};
+pub use forms::{error_message, success_message, text_area_content};
 pub use numbers::{dollars, number, seconds};
+pub use raw::escaped;
 pub use table::{Heading, facts, link, name, table, table_of, text};
