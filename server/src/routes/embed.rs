@@ -18,6 +18,7 @@ use axum::response::{Html, IntoResponse, Response};
 use chat::Caller;
 use leptos::prelude::provide_context;
 use serde::Deserialize;
+use web::html::escaped;
 use wire::{ErrorCode, UserError};
 
 /// Marks a response that an allowed site may frame.
@@ -93,7 +94,7 @@ pub(crate) async fn outer_frame(
     }
     let body = document(
         "Chat",
-        &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", escape_html(&host)),
+        &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", escaped(&host)),
         "",
     );
     allow_framing(Html(body).into_response(), &host, "frame-src 'self'; form-action 'self'")
@@ -186,7 +187,7 @@ fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Opt
 /// site as well.
 fn error_frame(error: &UserError, host: &str) -> Response {
     let code = serde_json::to_value(error.code).unwrap_or_default();
-    let (code, message) = (escape_html(code.as_str().unwrap_or_default()), escape_html(&error.message));
+    let (code, message) = (escaped(code.as_str().unwrap_or_default()), escaped(&error.message));
     let head = format!(
         "<link rel=\"stylesheet\" href=\"/pkg/chatwright.css\" />\
          <script src=\"/assets/embed-frame.js\" data-code=\"{code}\" data-message=\"{message}\"></script>"
@@ -219,9 +220,4 @@ fn allow_framing(mut response: Response, host: &str, more: &str) -> Response {
     // With `no-referrer`, browsers send `Origin: null` for forms of this page.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
-}
-
-/// Escapes text for a document or an attribute in double quotes.
-fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

@@ -5,6 +5,7 @@ mod browsers;
 mod document;
 mod forms;
 mod numbers;
+mod raw;
 mod table;
 mod visible;
 
@@ -16,4 +17,5 @@ pub use document::{
 };
 pub use forms::{error_message, row_button, success_message, text_area_content};
 pub use numbers::{dollars, number, seconds};
+pub use raw::escaped;
 pub use table::{Heading, facts, link, name, table, table_of, text};
