@@ -36,6 +36,7 @@ macro_rules! files {
             "0075_usage_by_model",
             "0076_order_of_folders",
             "0079_tree_of_folders",
+            "0080_rewrites_of_messages",
         }
     };
     (all $folder:literal: $($name:literal,)*) => {
