@@ -163,7 +163,7 @@ async fn render(
             <form class="cw-account-form" method="post" action=format!("{path}/test")>
                 <label class="cw-account-field">
                     <span>"Event (JSON)"</span>
-                    <textarea name="event" rows="6" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
+                    <textarea class="cw-admin-code" name="event" rows="6" spellcheck="false" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
                 </label>
                 <button class="cw-button">"Send test"</button>
             </form>

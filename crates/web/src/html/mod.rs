@@ -14,6 +14,6 @@ pub use document::{
     account_content, account_page, document, document_with_frames, form_page, live_document, message_page,
     not_found_page, page, page_with_script, too_many_requests_page,
 };
-pub use forms::{error_message, success_message, text_area_content};
+pub use forms::{error_message, success_message, text_area_content, text_with_code};
 pub use numbers::{dollars, number, seconds};
 pub use table::{Heading, facts, link, name, table, table_of, text};
