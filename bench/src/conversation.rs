@@ -41,7 +41,7 @@ const ANSWER_BYTES: usize = 400;
 /// The turns whose time to first text is measured.
 const MEASURED: usize = 21;
 /// By how much the first text may come later than in a new conversation, with a release build.
-const MAX_DELAY: Duration = Duration::from_millis(30);
+const MAX_DELAY: Duration = Duration::from_millis(3);
 
 /// The counts of the requests to the model.
 #[derive(Default)]

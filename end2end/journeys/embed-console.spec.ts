@@ -16,3 +16,14 @@ test("the console composes the element of a chat, says what the config must allo
   expect(await frame.locator("html").evaluate((root) => root.style.getPropertyValue("--cw-accent"))).toBe("#7a1fa2");
   await new Chat(frame).ask("hello");
 });
+
+test("the preview tells why its chat did not open", async ({ page, console }) => {
+  console.expect(/ERR_FAILED|chrome-error|the frame did not open/);
+  await page.route(/\/embed\/demo\//, (route) => route.abort());
+  const told = page.waitForEvent("console", { predicate: (message) => message.text().startsWith("The server "), timeout: 30_000 });
+  await page.goto("/admin/embed");
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByTitle("Preview of the chat").contentFrame().getByRole("alert")).toHaveText("The chat is not available here.");
+  // It is a page of this server, which may frame its own chats, and not a server that cannot be reached.
+  expect((await told).text()).toContain("lists this site");
+});

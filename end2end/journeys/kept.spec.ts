@@ -85,6 +85,41 @@ test("what was read stays readable without a connection, until the user signs ou
   await expect(page.getByText("Apples")).toHaveCount(0);
 });
 
+test("a page is kept for 30 days", async ({ page, server, context, console }) => {
+  console.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|status of 503|Failed to fetch|network/i);
+  await first(page, server);
+  await turnOn(page);
+  const apples = await read(page, "Apples are red");
+  await read(page, "Pears are green");
+  /** Lets the first page be this old. */
+  const age = (days: number) =>
+    page.evaluate(async (days) => {
+      const cache = await caches.open("cw-kept");
+      const index = (await (await cache.match("/assets/lazy/kept.json"))?.json()) as { pages: { at: number }[] };
+      index.pages.forEach((kept, number) => (kept.at = Date.now() - (number === 0 ? days : 0) * 86_400_000));
+      await cache.put("/assets/lazy/kept.json", Response.json(index));
+    }, days);
+  const isStored = () => page.evaluate(async (url) => (await caches.match(url, { cacheName: "cw-kept" })) !== undefined, apples);
+  await age(29);
+  await context.setOffline(true);
+  await page.goto(apples);
+  await expect(new Chat(page).answers).toContainText(["Apples are red is beyond me"]);
+  await age(31);
+  await page.goto(apples);
+  await expect(page.getByRole("heading", { name: "The server cannot be reached" })).toBeVisible();
+  await expect(page.getByRole("listitem")).toHaveText(["Pears are green · Support"]);
+  await expect.poll(isStored).toBe(false);
+  expect(await titles(page)).toEqual(["Pears are green · Support"]);
+
+  // A page of the server removes it, too.
+  await context.setOffline(false);
+  await read(page, "Plums are blue");
+  await page.goto("/auth/account");
+  await age(31);
+  await page.goto("/support");
+  await expect.poll(() => titles(page)).toEqual(["Plums are blue · Support"]);
+});
+
 test("another user of the browser finds nothing, and switching off removes what was kept", async ({ page, server, browser, context }) => {
   await first(page, server);
   await turnOn(page);
@@ -102,7 +137,8 @@ test("another user of the browser finds nothing, and switching off removes what 
   // As many as are kept at most, and one more.
   await page.evaluate(async () => {
     const cache = await caches.open("cw-kept");
-    const pages = Array.from({ length: 50 }, (_, at) => ({ url: `/support?conversation=${at}`, title: `${at}`, at, size: 10 }));
+    const page = (_: unknown, number: number) => ({ url: `/support?conversation=${number}`, title: `${number}`, at: Date.now(), size: 10 });
+    const pages = Array.from({ length: 50 }, page);
     for (const { url } of pages) await cache.put(url, new Response("an earlier page"));
     await cache.put("/assets/lazy/kept.json", Response.json({ reader: null, pages }));
   });

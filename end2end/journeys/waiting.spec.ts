@@ -75,6 +75,76 @@ test.describe("messages that wait", () => {
     await page.getByRole("button", { name: "Send the next message" }).click();
     await expect(own(page)).toHaveText([/count to 2000/, /count to 3/]);
   });
+
+  test("a message that another tab edits can be sent or removed, and the text typed there stays", async ({ page, context }) => {
+    await open(page, "/plain");
+    const chat = new Chat(page);
+    const sendNext = page.getByRole("button", { name: "Send the next message" });
+    /** Lets a message wait behind an answer that was stopped, and types into it in another tab. */
+    const editElsewhere = async (message: string, typed: string) => {
+      await chat.startCounting(2000, 3);
+      await chat.send(message);
+      await chat.stopButton.click();
+      await expect(page.getByText("1 message on hold")).toBeVisible();
+      const other = await context.newPage();
+      await other.goto(page.url());
+      await other.getByRole("button", { name: "Edit the waiting message" }).click();
+      await other.getByRole("textbox", { name: "Waiting message" }).fill(typed);
+      await expect(other.getByRole("button", { name: "Send the next message" })).toHaveCount(0);
+      await expect(page.getByText("Another tab may be editing it.")).toBeVisible({ timeout: 20_000 });
+      return other;
+    };
+    // The tab is gone, and the server holds the message for ten minutes.
+    await (await editElsewhere("count to 3", "count to 30")).close();
+    await sendNext.click();
+    await expect(own(page)).toHaveText([/count to 2000/, /count to 3(?!0)/]);
+    await chat.idle();
+    await expect(page.getByText("Another tab may be editing it.")).toHaveCount(0);
+
+    const returned = async (other: Page, typed: string) => {
+      await expect(other.locator(".cw-toast")).toContainText("Your text for it is in the message field.", { timeout: 20_000 });
+      await expect(new Chat(other).composer).toHaveValue(typed);
+      await expect(other.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
+      await other.close();
+    };
+    const sender = await editElsewhere("count to 4", "count to 40");
+    await sendNext.click();
+    await returned(sender, "count to 40");
+    await chat.idle();
+    const remover = await editElsewhere("count to 5", "count to 50");
+    await page.getByRole("button", { name: "Remove the waiting message" }).click();
+    await returned(remover, "count to 50");
+  });
+
+  test("a message that is removed without a connection is removed when the server is back", async ({ page, context, console }) => {
+    console.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch/);
+    await open(page, "/plain");
+    const chat = new Chat(page);
+    await chat.startCounting(2000, 3);
+    const stored = page.waitForResponse((response) => response.request().method() === "PUT" && response.url().includes("/api/message-queues/"));
+    await chat.send("count to 3");
+    const queue = (await stored).url().split("/").slice(0, -1).join("/");
+    await chat.stopButton.click();
+    const waiting = page.getByRole("region", { name: "Waiting messages" }).getByRole("listitem");
+    await expect(page.getByText("1 message on hold")).toBeVisible();
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Remove the waiting message" }).click();
+    await expect(waiting).toContainText("Removed as soon as the server can be reached.");
+    await expect(page.getByRole("button", { name: "Send the next message" })).toHaveCount(0);
+    // The tab remembers it over a reload.
+    await page.route(/\/api\/message-queues\//, (route) => (route.request().method() === "DELETE" ? route.abort() : route.continue()));
+    await context.setOffline(false);
+    await page.reload();
+    await expect(waiting).toContainText("Removed as soon as the server can be reached.", { timeout: 20_000 });
+    const items = async () => (await (await context.request.get(queue)).json()).items.length;
+    expect(await items()).toBe(1);
+    await page.unrouteAll();
+    await expect(waiting).toHaveCount(0, { timeout: 20_000 });
+    expect(await items()).toBe(0);
+    await page.reload();
+    await expect(own(page)).toHaveText([/count to 2000/]);
+    await expect(waiting).toHaveCount(0);
+  });
 });
 
 test.describe("two people with one browser", () => {

@@ -321,8 +321,10 @@ class AgentChatElement extends HTMLElement {
     const server = this.#server;
     const timeout = new Promise((_, reject) => setTimeout(reject, CHECK_TIMEOUT_MS));
     try {
-      // The time in the address has the browser ask again if the module was loaded before.
-      const { default: isListed } = await Promise.race([import(`${server}/embed-check.js?at=${Date.now()}`), timeout]);
+      // The time in the address has the browser ask again if the module was loaded before. From the server's own pages, such as
+      // the preview of the console, Firefox sends no `Origin`, so the address names the site, too.
+      const query = new URLSearchParams({ at: Date.now(), host: location.origin });
+      const { default: isListed } = await Promise.race([import(`${server}/embed-check.js?${query}`), timeout]);
       if (!isListed) return ["not_listed", `The server ${server} does not list this site. Add ${location.origin} to embed.origins in its config.`];
       return ["blocked", `The server ${server} lists this site (${location.origin}), but the frame did not open. This page's content security policy must allow the server in frame-src.`];
     } catch {

@@ -13,7 +13,7 @@ use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
 use std::sync::Arc;
 use store::{ApiKeyRow, Identity, SecondFactor, SessionRow};
-use web::html::{AccountPage, browser_name, error_message, success_message};
+use web::html::{AccountPage, account_part, browser_name, error_message, row_button, success_message};
 use web::times::{day, minute};
 
 /// The lifetimes that a key can have: days, and their label.
@@ -65,31 +65,46 @@ pub(crate) enum FormNotice {
     NewKey(String),
 }
 
+/// The messages about a form that was sent, each for one part of the page.
+#[derive(Default)]
+struct Messages {
+    done: Option<&'static str>,
+    identity: Option<String>,
+    password: Option<String>,
+    second_factor: Option<String>,
+    key: Option<String>,
+    new_key: Option<String>,
+}
+
+impl From<FormNotice> for Messages {
+    fn from(notice: FormNotice) -> Self {
+        let none = Self::default();
+        match notice {
+            FormNotice::None => none,
+            FormNotice::Done(text) => Self { done: Some(text), ..none },
+            FormNotice::Identity(text) => Self { identity: Some(text), ..none },
+            FormNotice::Password(text) => Self { password: Some(text), ..none },
+            FormNotice::SecondFactor(text) => Self { second_factor: Some(text), ..none },
+            FormNotice::Key(text) => Self { key: Some(text), ..none },
+            FormNotice::NewKey(key) => Self { new_key: Some(key), ..none },
+        }
+    }
+}
+
 pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     let AccountView { caller, signed_in, usage, keys, notice, links } = shown;
     let roles = match caller.roles() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
     };
-    let (mut changed, mut wrong_identity, mut wrong_password, mut wrong_key, mut new_key) = Default::default();
-    let mut wrong_code = None;
-    match notice {
-        FormNotice::None => {}
-        FormNotice::Done(text) => changed = Some(text),
-        FormNotice::Identity(text) => wrong_identity = Some(text),
-        FormNotice::Password(text) => wrong_password = Some(text),
-        FormNotice::SecondFactor(text) => wrong_code = Some(text),
-        FormNotice::Key(text) => wrong_key = Some(text),
-        FormNotice::NewKey(key) => new_key = Some(key),
-    }
+    let Messages { done, identity, password, second_factor: code, key, new_key } = Messages::from(notice);
     let is_admin = web::admin::is_admin(&caller);
     let has_account = signed_in.is_some();
     let has_password = signed_in.as_ref().is_some_and(|signed_in| signed_in.has_password);
     let (sessions, identities, two_step) = match signed_in {
         Some(UserSessions { session_id, sessions, accounts, identities, confirmation, second_factor, .. }) => {
-            let identities = identities_view(&accounts, identities, wrong_identity, confirmation);
-            let two_step =
-                has_password.then(|| two_step_view(&accounts, second_factor, wrong_code, is_admin)).flatten();
+            let identities = identities_view(&accounts, identities, identity, confirmation);
+            let two_step = has_password.then(|| two_step_view(&accounts, second_factor, code, is_admin)).flatten();
             (Some(sessions_view(sessions, &session_id)), identities, two_step)
         }
         None => (None, None, None),
@@ -108,14 +123,14 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
                     </form>
                 })}
             </header>
-            {success_message(changed)}
+            {success_message(done)}
             {navigation(links, is_admin)}
             {usage_view(&usage)}
             {sessions}
             {has_account.then(keep_view)}
             {identities}
-            {keys_view(keys, new_key, wrong_key, is_admin)}
-            {has_password.then(|| password_view(&caller, wrong_password))}
+            {keys_view(keys, new_key, key, is_admin)}
+            {has_password.then(|| password_view(&caller, password))}
             {two_step}
         </div>
     };
@@ -127,37 +142,29 @@ pub(crate) fn show(status: StatusCode, shown: AccountView) -> Response {
     }
 }
 
-fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<> {
+fn password_view(caller: &Caller, wrong: Option<String>) -> AnyView {
     let name = caller.name.clone().unwrap_or_default();
-    view! {
-        <section class="cw-account-part" aria-labelledby="password">
-            <h2 id="password">"Password"</h2>
-            <p class="cw-account-note">
-                "Changing your password signs you out everywhere else. Linked company accounts stay linked: unlink those that you do not use."
-            </p>
-            {error_message(wrong)}
-            <form class="cw-account-form" method="post" action="/auth/password">
-                <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
-                {Field::password("current", "Current password", false).view()}
-                {Field::new_password("New password").view()}
-                <button class="cw-button">"Change password"</button>
-            </form>
-        </section>
-    }
+    let content = view! {
+        <p class="cw-account-note">
+            "Changing your password signs you out everywhere else. Linked company accounts stay linked: unlink those that you do not use."
+        </p>
+        {error_message(wrong)}
+        <form class="cw-account-form" method="post" action="/auth/password">
+            <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
+            {Field::password("current", "Current password", false).view()}
+            {Field::new_password("New password").view()}
+            <button class="cw-button">"Change password"</button>
+        </form>
+    };
+    account_part("password", "Password", content)
 }
 
-fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> {
-    let own = own.to_owned();
-    let line = move |session: SessionRow| {
+fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> AnyView {
+    let line = |session: SessionRow| {
         let is_own = session.id == own;
         let browser = browser_name(&session.agent);
-        let label = format!("Sign out {browser}");
         let end = (!is_own).then(|| {
-            view! {
-                <form method="post" action=format!("/auth/sessions/{}/end", session.id)>
-                    <button class="cw-button" aria-label=label>"Sign out"</button>
-                </form>
-            }
+            row_button(format!("/auth/sessions/{}/end", session.id), "Sign out", format!("Sign out {browser}"))
         });
         view! {
             <li class="cw-account-line">
@@ -170,29 +177,24 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
             </li>
         }
     };
-    view! {
-        <section class="cw-account-part" aria-labelledby="sessions">
-            <h2 id="sessions">"Where you are signed in"</h2>
-            <ul class="cw-account-list">{sessions.into_iter().map(line).collect_view()}</ul>
-        </section>
-    }
+    let lines = sessions.into_iter().map(line).collect_view();
+    account_part("sessions", "Where you are signed in", view! { <ul class="cw-account-list">{lines}</ul> })
 }
 
-fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
+fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> AnyView {
     let line = |key: ApiKeyRow| {
         let ends = if key.expires_at <= now_millis() { "expired on" } else { "valid until" };
         let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {} UTC", minute(at)));
         let about = format!("Scopes: {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
-        let label = format!("Delete the key {}", key.name);
+        let delete =
+            row_button(format!("/auth/keys/{}/delete", key.id), "Delete", format!("Delete the key {}", key.name));
         view! {
             <li class="cw-account-line">
                 <div>
                     <strong>{key.name}</strong>
                     <p class="cw-account-note">{about}</p>
                 </div>
-                <form method="post" action=format!("/auth/keys/{}/delete", key.id)>
-                    <button class="cw-button" aria-label=label>"Delete"</button>
-                </form>
+                {delete}
             </li>
         }
     };
@@ -203,33 +205,31 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
         }
     });
     let lives = KEY_LIFETIMES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
-    view! {
-        <section class="cw-account-part" aria-labelledby="keys">
-            <h2 id="keys">"API keys"</h2>
-            <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
-            {new}
-            <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
-            {error_message(wrong)}
-            <form class="cw-account-form" method="post" action="/auth/keys">
-                <label class="cw-account-field">
-                    <span>"Key name"</span>
-                    <input name="name" required maxlength="100" autocomplete="off" />
-                </label>
-                <fieldset class="cw-account-scopes">
-                    <legend>"Scopes"</legend>
-                    <label><input type="checkbox" name="agents" checked />"Chat with agents"</label>
-                    <label><input type="checkbox" name="conversations" />"Manage conversations"</label>
-                    <label><input type="checkbox" name="endpoints" />"Call endpoints"</label>
-                    {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Admin console"</label> })}
-                </fieldset>
-                <label class="cw-account-field">
-                    <span>"Valid for"</span>
-                    <span class="cw-select">
-                        <select name="days">{lives}</select>
-                    </span>
-                </label>
-                <button class="cw-button">"Create key"</button>
-            </form>
-        </section>
-    }
+    let content = view! {
+        <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
+        {new}
+        <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
+        {error_message(wrong)}
+        <form class="cw-account-form" method="post" action="/auth/keys">
+            <label class="cw-account-field">
+                <span>"Key name"</span>
+                <input name="name" required maxlength="100" autocomplete="off" />
+            </label>
+            <fieldset class="cw-account-scopes">
+                <legend>"Scopes"</legend>
+                <label><input type="checkbox" name="agents" checked />"Chat with agents"</label>
+                <label><input type="checkbox" name="conversations" />"Manage conversations"</label>
+                <label><input type="checkbox" name="endpoints" />"Call endpoints"</label>
+                {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Admin console"</label> })}
+            </fieldset>
+            <label class="cw-account-field">
+                <span>"Valid for"</span>
+                <span class="cw-select">
+                    <select name="days">{lives}</select>
+                </span>
+            </label>
+            <button class="cw-button">"Create key"</button>
+        </form>
+    };
+    account_part("keys", "API keys", content)
 }

@@ -9,7 +9,7 @@ use auth::password::{
     credential_rules,
 };
 use axum::extract::rejection::FormRejection;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Form};
 use leptos::prelude::*;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use store::{AuditEntry, SecondFactor, SecondFactorProof, User};
 use web::html::{error_message, success_message};
-use web::{RequestContext, SIGN_IN_PATH, see_other};
+use web::{RequestContext, SIGN_IN_PATH, see_other, with_cookie};
 
 /// The path that the form with the code is sent to.
 pub(crate) const CODE_PATH: &str = "/auth/second-step";
@@ -280,11 +280,7 @@ pub(crate) fn recovery_codes_page(codes: &[String], next: &str, cookie: Option<H
         <pre class="cw-account-key" tabindex="0" role="region" aria-label="Recovery codes">{codes.join("\n")}</pre>
         <a class="cw-button cw-primary" href=next.to_owned()>"I have stored them"</a>
     };
-    let mut page = web::html::form_page(StatusCode::OK, "Recovery codes", content);
-    if let Some(cookie) = cookie {
-        page.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-    page
+    with_cookie(web::html::form_page(StatusCode::OK, "Recovery codes", content), cookie)
 }
 
 /// Renders a QR code. It is dark on light in every theme: not every app reads the opposite.

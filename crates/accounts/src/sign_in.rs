@@ -145,8 +145,7 @@ pub(crate) async fn check_password(
         Some((user, password)) if is_right && user.disabled_at.is_none() => Ok(Ok(Checked { user, password, attempt })),
         found => {
             tracing::info!(?address, "a sign-in failed");
-            let name = name.to_owned();
-            let user = found.as_ref().map(|(user, _)| user.id.as_str()).ok_or(&name);
+            let user = found.as_ref().map(|(user, _)| user.id.as_str()).ok_or(name);
             accounts.record_failure(action, user, address);
             Ok(Err(Refusal::Wrong))
         }

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use std::sync::Arc;
 use store::{AuditEntry, SecondFactor, SecondFactorChange, SecondFactorProof, User};
-use web::html::error_message;
+use web::html::{account_part, error_message};
 use web::times::day;
 use web::{RequestContext, see_other};
 
@@ -166,12 +166,13 @@ async fn apply_action(
         }
     };
     let (codes, hashes) = accounts.new_recovery_codes(&user.id);
-    let (change, entry) = match act {
+    // Another app is recorded when it is confirmed.
+    let (change, is_recorded) = match act {
         TwoStepAction::Codes => (SecondFactorChange::RecoveryCodes(hashes, proof), true),
         TwoStepAction::Replace => (SecondFactorChange::Show(proof), false),
         TwoStepAction::Remove => (SecondFactorChange::Remove(proof), true),
     };
-    let entry = if entry { success_entry(&accounts, action, &member) } else { None };
+    let entry = is_recorded.then(|| success_entry(&accounts, action, &member)).flatten();
     if !accounts.store.change_second_factor((&user.id, &password), change, now_millis(), entry).await? {
         return render(holder(), StatusCode::CONFLICT, FormNotice::SecondFactor(CHANGED.to_owned())).await;
     }
@@ -219,7 +220,7 @@ pub(crate) fn two_step_view(
     factor: Option<SecondFactor>,
     problem: Option<String>,
     is_admin: bool,
-) -> Option<impl IntoView + use<>> {
+) -> Option<AnyView> {
     let mode = accounts.second_factors.mode;
     let content = match factor {
         Some(factor) => on_view(&factor, mode).into_any(),
@@ -242,13 +243,11 @@ pub(crate) fn two_step_view(
         }
         None => return None,
     };
-    Some(view! {
-        <section class="cw-account-part" aria-labelledby="two-step">
-            <h2 id="two-step">"Two-step sign-in"</h2>
-            {error_message(problem)}
-            {content}
-        </section>
-    })
+    let content = view! {
+        {error_message(problem)}
+        {content}
+    };
+    Some(account_part("two-step", "Two-step sign-in", content))
 }
 
 fn on_view(factor: &SecondFactor, mode: SecondFactorMode) -> impl IntoView + use<> {
@@ -266,7 +265,7 @@ fn on_view(factor: &SecondFactor, mode: SecondFactorMode) -> impl IntoView + use
     view! {
         <p class="cw-account-note">{state}</p>
         <form class="cw-account-form" method="post">
-            {Field { label: "Your password", ..Field::password("password", "", false) }.view()}
+            {Field::password("password", "Your password", false).view()}
             {is_asked.then(|| Field::code(false).view())}
             <div class="cw-admin-acts">
                 {is_asked.then(|| view! {

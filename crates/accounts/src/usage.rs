@@ -2,11 +2,11 @@
 
 use chat::{QuotaPeriod, QuotaUsage};
 use leptos::prelude::*;
-use web::html::{dollars, number};
+use web::html::{account_part, dollars, number};
 use web::times::minute;
 
 /// Renders the section.
-pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
+pub(crate) fn usage_view(usage: &[QuotaUsage]) -> AnyView {
     let lines = usage.iter().flat_map(lines).map(|UsageLine { name, used, share, note }| {
         let label = format!("Used: {name}");
         let bar = share.map(|share| {
@@ -23,12 +23,8 @@ pub(crate) fn usage_view(usage: &[QuotaUsage]) -> impl IntoView + use<> {
             </li>
         }
     });
-    view! {
-        <section class="cw-account-part" aria-labelledby="usage">
-            <h2 id="usage">"Usage"</h2>
-            <ul class="cw-account-list">{lines.collect_view()}</ul>
-        </section>
-    }
+    let lines = lines.collect_view();
+    account_part("usage", "Usage", view! { <ul class="cw-account-list">{lines}</ul> })
 }
 
 /// A line of the section: how much of a quota's limit was used, or how much in all if it has none.

@@ -2,9 +2,7 @@
 
 use crate::entry::{Author, Change, ChangeOutcome, Planned};
 use crate::kind::{Entries, EntryKind, load};
-use ::store::append_audit;
 use capability::Context;
-use serde_json::Value;
 use web::admin::{Admin, from_store_error};
 use web::times::now_millis;
 use wire::{ErrorCode, UserError};
@@ -104,16 +102,6 @@ pub async fn store<E: Entries>(
         let message = "The change was saved, but is not in effect yet: the config cannot be rebuilt right now.";
         UserError::new(ErrorCode::Unavailable, message)
     })
-}
-
-/// Records in the audit log what is about to be done, such as a test or an export.
-///
-/// # Errors
-/// The database is not available.
-pub async fn record(context: &Context, admin: &Admin, action: &str, about: Value) -> Result<(), UserError> {
-    let entry = admin.audit_entry(action, "", about);
-    let write = context.store.write(move |db| Box::pin(async move { append_audit(db, vec![entry]).await }));
-    write.await.map_err(from_store_error)
 }
 
 /// Says that an administrator has changed something since it was read.

@@ -123,8 +123,7 @@ fn millis(time: Duration) -> i64 {
 
 /// Deletes the data that is due now.
 async fn apply(state: &ConsoleState, admin: &Admin) -> Result<SweepResult, UserError> {
-    let entry = admin.audit_entry("apply_retention", "", Value::Null);
-    state.store.record_audit(entry).await.map_err(from_store_error)?;
+    admin.record(&state.store, "apply_retention", "", Value::Null).await?;
     state.chat.sweep().await
 }
 

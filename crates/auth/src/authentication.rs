@@ -75,12 +75,12 @@ impl Authentication {
     ///
     /// # Errors
     /// The listen address, a key or the database does not allow it.
-    pub async fn new(auth: &Auth, embed: Option<&Embed>, ground: &AuthState) -> anyhow::Result<Self> {
-        auth_state::check_listen_address(ground.address, &auth.mode)?;
+    pub async fn new(auth: &Auth, embed: Option<&Embed>, state: &AuthState) -> anyhow::Result<Self> {
+        auth_state::check_listen_address(state.address, &auth.mode)?;
         let secrets: Vec<Vec<u8>> = match (&auth.mode, auth.cookie_keys.as_slice()) {
             // There are no visitors in this mode, so the key need not be kept.
             (AuthMode::Local, _) => vec![random_bytes::<32>().to_vec()],
-            (_, []) => vec![visitors::server_key(ground).await?],
+            (_, []) => vec![visitors::server_key(state).await?],
             (_, keys) => keys.iter().map(|key| key.expose_secret().as_bytes().to_vec()).collect(),
         };
         let mode = match &auth.mode {
@@ -93,13 +93,13 @@ impl Authentication {
             AuthMode::Accounts(settings) => {
                 let pending = PendingSignIns::new(secrets.iter().map(Vec::as_slice));
                 let second_factors = SecondFactors::new(settings, secrets.iter().map(Vec::as_slice));
-                let (store, sign_in) = (ground.store.clone(), ground.sign_in.clone());
+                let (store, sign_in) = (state.store.clone(), state.sign_in.clone());
                 Mode::Accounts(Arc::new(Accounts::open(settings, store, sign_in, (pending, second_factors)).await?))
             }
         };
-        let outside = match &auth.mode {
+        let external_keys = match &auth.mode {
             AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => {
-                Some(Arc::new(ExternalKeys::new(auth.mode.name(), ground.store.clone(), ground.sign_in.clone())))
+                Some(Arc::new(ExternalKeys::new(auth.mode.name(), state.store.clone(), state.sign_in.clone())))
             }
             // No API keys in the mode `anonymous`; those of accounts belong to them.
             AuthMode::Anonymous | AuthMode::Accounts(_) => None,
@@ -111,7 +111,7 @@ impl Authentication {
             visitors,
             embedding,
             hosts: Hosts::new(&auth.public_urls),
-            external_keys: outside,
+            external_keys,
             audit_addresses: auth.audit_addresses,
             forwards_bearer: false,
         })

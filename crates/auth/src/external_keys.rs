@@ -36,8 +36,8 @@ pub struct ExternalKeys {
 }
 
 impl ExternalKeys {
-    pub(super) fn new(mode: &'static str, store: Store, desk: SignInState) -> Self {
-        Self { mode, store, sign_in: desk, synced: Mutex::default() }
+    pub(super) fn new(mode: &'static str, store: Store, sign_in: SignInState) -> Self {
+        Self { mode, store, sign_in, synced: Mutex::default() }
     }
 
     /// Returns the user and the scopes of a valid key.
@@ -59,11 +59,11 @@ impl ExternalKeys {
             return Ok(());
         }
         self.store.update_external_user(self.user(user)).await?;
-        let mut followed = self.synced.lock();
-        if followed.len() >= MAX_SYNCED_USERS {
-            followed.clear();
+        let mut synced = self.synced.lock();
+        if synced.len() >= MAX_SYNCED_USERS {
+            synced.clear();
         }
-        followed.insert(user.user_id.clone(), (seen, Instant::now()));
+        synced.insert(user.user_id.clone(), (seen, Instant::now()));
         Ok(())
     }
 
@@ -88,13 +88,13 @@ impl ApiKeys {
     /// # Errors
     /// The number of seconds after which to try again.
     pub fn reserve(&self, user_id: &str, address: Option<&str>) -> Result<(), u32> {
-        let (desk, store) = match self {
+        let (sign_in, store) = match self {
             Self::Accounts(accounts) => (&accounts.sign_in, &accounts.store),
-            Self::External(outside) => (&outside.sign_in, &outside.store),
+            Self::External(external) => (&external.sign_in, &external.store),
         };
-        desk.budgets.reserve_key(user_id).inspect_err(|_| {
+        sign_in.budgets.reserve_key(user_id).inspect_err(|_| {
             let limited = ("keys", Subject::User(user_id.to_owned()));
-            desk.record_limited(store, AccountAction::AddKey, limited, address);
+            sign_in.record_limited(store, AccountAction::AddKey, limited, address);
         })
     }
 
@@ -110,10 +110,10 @@ impl ApiKeys {
     ) -> Result<Option<NewKey>, StoreError> {
         match self {
             Self::Accounts(accounts) => accounts.create_key(&caller.user_id, name, scopes, days, address).await,
-            Self::External(outside) => {
+            Self::External(external) => {
                 let (kept, key) = keys::new_key(&caller.user_id, name, scopes, days);
                 let entry = keys::audit_entry(AccountAction::AddKey, &caller.user_id, &kept.id, address, Some(&kept));
-                let is_made = outside.store.add_external_key(outside.user(caller), kept, Some(entry)).await?;
+                let is_made = external.store.add_external_key(external.user(caller), kept, Some(entry)).await?;
                 Ok(is_made.then_some(key))
             }
         }
@@ -123,7 +123,7 @@ impl ApiKeys {
     pub async fn list(&self, user_id: &str) -> Result<Vec<ApiKeyRow>, StoreError> {
         match self {
             Self::Accounts(accounts) => accounts.store.api_keys(user_id).await,
-            Self::External(outside) => outside.store.external_keys(user_id, outside.mode).await,
+            Self::External(external) => external.store.external_keys(user_id, external.mode).await,
         }
     }
 
@@ -133,7 +133,7 @@ impl ApiKeys {
         let entry = Some(keys::audit_entry(AccountAction::DeleteKey, user_id, id, address, None));
         match self {
             Self::Accounts(accounts) => accounts.store.delete_api_key(user_id, id, entry).await,
-            Self::External(outside) => outside.store.delete_external_key(user_id, outside.mode, id, entry).await,
+            Self::External(external) => external.store.delete_external_key(user_id, external.mode, id, entry).await,
         }
     }
 }
@@ -142,18 +142,19 @@ impl Authentication {
     /// Updates the roles of the API keys of a user who was identified by other credentials. Open
     /// streams do not repeat this, since their credentials date from when they began.
     pub async fn sync_key_roles(&self, known: &Identity) {
-        let comes = known.auth_method == AuthMethod::Primary && known.caller.is_authenticated && !self.is_local();
-        let Some(outside) = self.external_keys.as_ref().filter(|_| comes) else { return };
+        let has_external_roles =
+            known.auth_method == AuthMethod::Primary && known.caller.is_authenticated && !self.is_local();
+        let Some(external) = self.external_keys.as_ref().filter(|_| has_external_roles) else { return };
         // The request itself does not depend on it; the next request tries again.
-        if let Err(error) = outside.sync_roles(&known.caller).await {
+        if let Err(error) = external.sync_roles(&known.caller).await {
             tracing::warn!(%error, "cannot update the roles of a user's API keys");
         }
     }
 
     /// Returns the API keys of users; `None` in the mode `anonymous`.
     pub fn api_keys(&self) -> Option<ApiKeys> {
-        let outside = self.external_keys.clone().map(ApiKeys::External);
-        outside.or_else(|| self.accounts().map(ApiKeys::Accounts))
+        let external = self.external_keys.clone().map(ApiKeys::External);
+        external.or_else(|| self.accounts().map(ApiKeys::Accounts))
     }
 
     /// Identifies the caller. A request without credentials is a visitor's.
@@ -162,7 +163,7 @@ impl Authentication {
     /// 400 for ambiguous credentials, 401 for invalid ones, 403 for headers that the client may not
     /// send, 503 if identification is temporarily impossible.
     pub async fn identify(&self, sent: &Credentials) -> Result<Identity, UserError> {
-        let Some(outside) = &self.external_keys else { return self.identify_by_mode(sent).await };
+        let Some(external) = &self.external_keys else { return self.identify_by_mode(sent).await };
         let key = match (sent.bearer()?.filter(|token| is_key(token)), sent.api_key()?.filter(|key| is_key(key))) {
             (Some(one), Some(other)) if one != other => return Err(conflicting_credentials()),
             (one, other) => one.or(other),
@@ -170,7 +171,7 @@ impl Authentication {
         let Some(key) = key else {
             return self.identify_by_mode(sent).await;
         };
-        let (user, scopes) = outside.find_key(key).await.map_err(store_error)?.ok_or_else(invalid_api_key)?;
+        let (user, scopes) = external.find_key(key).await.map_err(store_error)?.ok_or_else(invalid_api_key)?;
         let user = if self.is_local() { local_owner() } else { user };
         let other = self.identify_by_mode(sent).await?.caller;
         if other.is_authenticated && other.user_id != user.user_id {

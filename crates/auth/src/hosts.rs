@@ -5,6 +5,8 @@
 use super::authority::Authority;
 use axum::extract::Request;
 use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
 use url::Url;
 
 /// The host names of the config.
@@ -44,11 +46,22 @@ impl Hosts {
     }
 }
 
+/// Returns the origin under which the sender of a request reaches this server, as far as the config tells: that of one of
+/// its public URLs, or of this machine.
+pub fn reached_origin(parts: &Parts, public_urls: &[Url]) -> Option<String> {
+    Hosts::new(public_urls).origin(&named_host(&parts.uri, &parts.headers)?)
+}
+
 /// Returns the host that a request names. `None` if it is invalid, or if there are two, since a
 /// proxy and this server could then read different ones.
 pub fn requested_host(request: &Request) -> Option<Authority> {
-    let hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
-    match (request.uri().authority(), hosts.as_slice()) {
+    named_host(request.uri(), request.headers())
+}
+
+/// Returns the host of a request with this address and these headers; in HTTP/2 it is in the address.
+fn named_host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
+    let hosts = headers.get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
+    match (uri.authority(), hosts.as_slice()) {
         (_, [_, _, ..]) => None,
         (Some(authority), _) => Authority::parse(authority.as_str()),
         (None, [host]) => Authority::parse((*host)?),
@@ -85,5 +98,25 @@ mod tests {
         origin("127.0.0.1:3000", Some("http://127.0.0.1:3000"));
         origin("evil.test", None);
         assert!(hosts.is_https("chat.example.com") && !hosts.is_https("10.0.0.5") && !hosts.is_https("localhost"));
+    }
+
+    #[test]
+    fn origin_is_that_of_the_public_url_with_the_name_in_the_request() {
+        let urls = ["https://chat.example.com:8443"].map(|url| Url::parse(url).unwrap());
+        let check = |uri: &str, host: Option<&str>, expected: Option<&str>| {
+            let mut request = Request::builder().uri(uri);
+            if let Some(host) = host {
+                request = request.header(HOST, host);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            assert_eq!(reached_origin(&parts, &urls).as_deref(), expected, "{uri} {host:?}");
+        };
+        let public = Some("https://chat.example.com:8443");
+        check("/scim/v2/Users", Some("chat.example.com:8443"), public);
+        check("/scim/v2/Users", Some("CHAT.example.com"), public);
+        check("https://chat.example.com:8443/scim/v2/Users", None, public);
+        check("/scim/v2/Users", Some("127.0.0.1:3000"), Some("http://127.0.0.1:3000"));
+        check("/scim/v2/Users", Some("evil.test"), None);
+        check("/scim/v2/Users", None, None);
     }
 }

@@ -32,7 +32,7 @@ pub use credentials::Credentials;
 pub use embedding::EmbedCredentials;
 pub use external_keys::ApiKeys;
 pub use forwarded::network as client_network;
-pub use hosts::requested_host;
+pub use hosts::{reached_origin, requested_host};
 pub use sealing::{EnvironmentKeys, SealingKeys};
 pub use token_parts::{random_bytes, random_text};
 pub use user::{LOCAL_OWNER, SERVICE_USER, is_visitor_id};

@@ -12,8 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded::byte_serialize;
 
-/// The errors of token endpoints: those of RFC 6749 (5.2) and of RFC 8693 (2.2.2), and two of GitHub.
-const ERRORS: [&str; 9] = [
+/// The errors of token endpoints: those of RFC 6749 (5.2) and of RFC 8693 (2.2.2), one of Entra ID, and two of GitHub.
+const ERRORS: [&str; 10] = [
     "invalid_request",
     "invalid_client",
     "invalid_grant",
@@ -21,6 +21,7 @@ const ERRORS: [&str; 9] = [
     "unsupported_grant_type",
     "invalid_scope",
     "invalid_target",
+    "interaction_required",
     "bad_verification_code",
     "bad_refresh_token",
 ];

@@ -90,9 +90,9 @@ fn random_id() -> String {
 ///
 /// # Errors
 /// The file or the database cannot be used.
-pub(super) async fn server_key(ground: &AuthState) -> anyhow::Result<Vec<u8>> {
-    let store = &ground.store;
-    match &ground.folder {
+pub(super) async fn server_key(state: &AuthState) -> anyhow::Result<Vec<u8>> {
+    let store = &state.store;
+    match &state.folder {
         _ if store.is_shared() => Ok(store.get_or_create_secret(COOKIE_KEY, random_bytes::<32>().to_vec()).await?),
         // A migrated database contains the key of the old one.
         Some(folder) => key_from_file(folder, store.find_secret(COOKIE_KEY).await?),

@@ -22,8 +22,8 @@ pub trait UserDocuments: Send + Sync + 'static {
     /// Returns the text of a document from one of its parts on, which are counted from 1, in about `most` bytes.
     ///
     /// # Errors
-    /// 404 for a document that the caller may not read, and for a part that it does not have; 409 if it has no text yet;
-    /// the database failed.
+    /// 404 for a document that the caller may not read, and for a part that it does not have; 409 if it has no text yet,
+    /// or was changed meanwhile; the database failed.
     fn text<'a>(
         &'a self,
         caller: &'a Caller,
@@ -35,7 +35,7 @@ pub trait UserDocuments: Send + Sync + 'static {
     /// Returns the file of a document, with its content if that has at most `most` bytes.
     ///
     /// # Errors
-    /// 404 for a document that the caller may not read; the database failed.
+    /// 404 for a document that the caller may not read; 409 if it was changed meanwhile; the database failed.
     fn file<'a>(
         &'a self,
         caller: &'a Caller,

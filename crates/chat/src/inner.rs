@@ -10,6 +10,7 @@ use crate::outside::running::Invocations;
 use crate::run::title::Titles;
 use crate::stream::journal::Journal;
 use crate::stream::live::RunRegistry;
+use crate::submit::branch::known::KnownMessages;
 use crate::submit::conversation_locks::ConversationLocks;
 use crate::upkeep::readiness::Readiness;
 use crate::upkeep::recovered::RecoveryReports;
@@ -29,6 +30,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Arc<RunRegistry>,
     pub(crate) journal: Journal,
     pub(crate) conversation_locks: ConversationLocks,
+    pub(crate) known_messages: KnownMessages,
     pub(crate) quota_locks: QuotaLocks,
     pub(crate) invocations: Arc<Invocations>,
     /// Runs the jobs of the queue, of the chat and of others.

@@ -5,7 +5,6 @@ use crate::request::MessageRequest;
 use crate::section::ChatMessage;
 use auth::password::KeyScope;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::{Extension, Json};
 use capability::Context;
 use chat::{Caller, Frames, TextOrigin};
@@ -13,7 +12,7 @@ use futures::StreamExt;
 use serde_json::json;
 use std::time::Duration;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{EventStream, HttpError, RequestContext, json_error};
+use web::{EventStream, HttpError, RequestContext, SentJson, valid_json};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -49,11 +48,11 @@ fn origin(sent_with: Option<Extension<RequestContext>>) -> TextOrigin {
 async fn send(
     context: &Context,
     (caller, origin): (&Caller, TextOrigin),
-    body: Result<Json<MessageRequest>, JsonRejection>,
+    body: SentJson<MessageRequest>,
 ) -> Result<Accepted, HttpError> {
     let config = context.current.config();
     let section = config.section::<ChatMessage>().ok_or_else(UserError::not_found)?;
-    let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(body)?;
     let agent = config.agents.get(request.agent(section)).ok_or_else(UserError::not_found)?;
     let page_id = section.page(&config).ok_or_else(UserError::not_found)?;
     // As the metadata of answers names it.
@@ -91,7 +90,7 @@ async fn message(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     sent_with: Option<Extension<RequestContext>>,
-    body: Result<Json<MessageRequest>, JsonRejection>,
+    body: SentJson<MessageRequest>,
 ) -> Result<Json<MessageResponse>, HttpError> {
     let Accepted { mut translator, mut frames, .. } = send(&context, (&caller, origin(sent_with)), body).await?;
     while let Some(frame) = frames.next().await {
@@ -105,7 +104,7 @@ async fn stream(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     sent_with: Option<Extension<RequestContext>>,
-    body: Result<Json<MessageRequest>, JsonRejection>,
+    body: SentJson<MessageRequest>,
 ) -> Result<EventStream, HttpError> {
     let Accepted { mut translator, mut frames, first, heartbeat } =
         send(&context, (&caller, origin(sent_with)), body).await?;

@@ -14,6 +14,7 @@ use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use wire::text::shortened;
 
 /// The longest description of the collections in a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
@@ -166,10 +167,7 @@ fn describe(collections: &[Collection]) -> String {
         text.push_str(&format!("\n- `{}`: {about} {read_only}", collection.id.0));
         text.push_str(&Value::Object(collection.schema.clone()).to_string());
     }
-    match text.char_indices().nth(MAX_DESCRIPTION) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    shortened(&text, MAX_DESCRIPTION)
 }
 
 /// One of the tools.

@@ -3,10 +3,9 @@
 use crate::check::{self, Checked};
 use crate::section::ConfigEditor;
 use crate::store::{self, ChangeOutcome, Draft, Publication};
-use ::store::append_audit;
 use capability::Context;
 use config::{Config, Outline};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use web::admin::{Admin, from_store_error};
 use web::times::now_millis;
@@ -111,7 +110,7 @@ pub(crate) async fn discard(context: &Context, admin: &Admin) -> Result<(), User
 /// 404 without a draft, 409 if it has another revision, 422 if it cannot be used.
 pub(crate) async fn start_preview(context: &Context, admin: &Admin, revision: i64) -> Result<(), UserError> {
     let (draft, config) = valid_draft(context, admin, revision).await?;
-    record(context, admin, "try_config", json!({ "basedOn": draft.based_on })).await?;
+    admin.record(&context.store, "try_config", "", json!({ "basedOn": draft.based_on })).await?;
     let until = now_millis() + PREVIEW_MINUTES * 60_000;
     let started = context.current.drafts().start_preview(&admin.caller.user_id, config, until).await;
     started.map_err(|error| unusable(&error))
@@ -191,12 +190,6 @@ async fn store_version(context: &Context, admin: &Admin, source: Source) -> Resu
         UserError::new(ErrorCode::Unavailable, message)
     })?;
     Ok(version)
-}
-
-pub(crate) async fn record(context: &Context, admin: &Admin, action: &str, about: Value) -> Result<(), UserError> {
-    let entry = admin.audit_entry(action, "", about);
-    let write = context.store.write(move |db| Box::pin(async move { append_audit(db, vec![entry]).await }));
-    write.await.map_err(from_store_error)
 }
 
 fn outcome(outcome: ChangeOutcome) -> Result<i64, UserError> {

@@ -108,14 +108,13 @@ impl Accounts {
     /// # Errors
     /// The database failed.
     pub(crate) async fn disconnect(&self, owner: &str, service: &str) -> Result<bool, StoreError> {
-        let Some(row) = store::account(self.store(), owner, service).await? else { return Ok(false) };
         let audit = audit(owner, "disconnect", json!({ "service": service }));
-        let is_deleted = store::delete(self.store(), owner, service, audit).await?;
+        let Some(row) = store::delete(self.store(), owner, service, audit).await? else { return Ok(false) };
         // The user does not wait for it: whatever the authorization server says, the tokens are gone here.
-        if let Some(tokens) = self.open(owner, &row).filter(|_| is_deleted) {
-            tokio::spawn(revoke(service.to_owned(), tokens));
+        if let Some(tokens) = self.open(owner, &row) {
+            tokio::spawn(revoke(row.service, tokens));
         }
-        Ok(is_deleted)
+        Ok(true)
     }
 
     /// Returns the access token of a user's account, renewed if it is about to expire.
@@ -176,7 +175,14 @@ impl Accounts {
         let store = self.store();
         match tokens.renew().await {
             Ok((renewed, scopes)) => {
-                let sealed = self.seal(&refresh.owner, &service.name, &renewed).map_err(TokenProblem::Failed)?;
+                let sealed = self.seal(&refresh.owner, &service.name, &renewed).map_err(|problem| {
+                    tracing::error!(
+                        service = service.name,
+                        problem,
+                        "the renewed tokens of an account cannot be stored"
+                    );
+                    unreachable(service)
+                })?;
                 let scopes = scopes.map_or(row.scopes, |scopes| scopes.join(" "));
                 let stored = store::renew(store, &refresh, NewTokens { sealed, scopes }).await;
                 if stored.map_err(|error| failed(service, &error))? {

@@ -172,7 +172,7 @@ impl Accounts {
         }
         let (client, expires_at) = register(http, server, redirect_uri).await?;
         let until = now_millis() + CLIENT_TIME;
-        let until = if expires_at > 0 { until.min(expires_at * 1_000 - CLIENT_MARGIN) } else { until };
+        let until = if expires_at > 0 { until.min(expires_at.saturating_mul(1_000) - CLIENT_MARGIN) } else { until };
         let sealed = self.keys().seal(&context, &client).map_err(ConnectProblem::Keys)?;
         store::save_client(self.store(), &id, sealed, until).await?;
         Ok((client, Some(id)))

@@ -73,7 +73,9 @@ const REPLACE: &str = "
 
 const NEED: &str = "UPDATE connected_accounts SET needed_scopes = $3 WHERE owner = $1 AND service = $2";
 
-const DELETE: &str = "DELETE FROM connected_accounts WHERE owner = $1 AND service = $2";
+const DELETE: &str = "
+    DELETE FROM connected_accounts WHERE owner = $1 AND service = $2
+    RETURNING service, sealed, scopes, needed_scopes, version, connected_at";
 
 const SAVE_CLIENT: &str = "
     INSERT INTO connected_account_clients (id, sealed, expires_at) VALUES ($1, $2, $3)
@@ -194,9 +196,22 @@ pub(crate) async fn need(store: &Store, owner: &str, service: &str, scopes: Stri
     changed(store, sql::query(NEED).bind(owner.to_owned()).bind(service.to_owned()).bind(scopes)).await
 }
 
-/// Deletes an account. Returns false if there was none.
-pub(crate) async fn delete(store: &Store, owner: &str, service: &str, audit: AuditEntry) -> Result<bool, StoreError> {
-    changed_with(store, sql::query(DELETE).bind(owner.to_owned()).bind(service.to_owned()), audit).await
+/// Deletes an account, and returns it. It may have other tokens than a moment ago, which another request has renewed.
+pub(crate) async fn delete(
+    store: &Store,
+    owner: &str,
+    service: &str,
+    audit: AuditEntry,
+) -> Result<Option<AccountRow>, StoreError> {
+    let delete = sql::query(DELETE).bind(owner.to_owned()).bind(service.to_owned());
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            let Some(row) = delete.fetch_optional(&mut *db).await? else { return Ok(None) };
+            append_audit(db, vec![audit]).await?;
+            read(&row).map(Some)
+        })
+    });
+    write.await
 }
 
 /// Returns the variables of a user for a connection: names, and encrypted values.

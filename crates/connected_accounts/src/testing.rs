@@ -9,7 +9,7 @@ use crate::sign_in::SignInProviders;
 use crate::store::TABLES;
 use ::capability::{AskToOpen, PageToOpen, ServiceTokens};
 use ::http::{HeaderMap, Method, header};
-use ::store::{NewUser, ProviderClaims, Schema};
+use ::store::{NewUser, ProviderClaims, Schema, Store, StoreError};
 use axum::extract::Query;
 use config::OpenIdProvider;
 use contract::ToolContext;
@@ -67,20 +67,8 @@ pub struct TestSignIn {
 /// The database cannot be opened, or the tokens cannot be kept.
 pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<ServiceTokens> {
     let accounts = new_accounts().await?;
-    let provider = provider(&sign_in);
-    let id = &sign_in.user_id;
-    let user = NewUser {
-        id: id.clone(),
-        name: id.clone(),
-        name_key: id.clone(),
-        password: String::new(),
-        must_change_password: false,
-        roles: Vec::new(),
-        now: 1,
-    };
-    let (issuer, subject, label) = (provider.issuer.clone(), id.clone(), id.clone());
-    let claims = ProviderClaims { issuer, subject, label, roles: Vec::new() };
-    accounts.store().add_user_with_identity(user, "identity", claims, audit(id, "test", Value::Null)).await?;
+    let provider = provider(sign_in.issuer, &sign_in.client_id);
+    add_user(accounts.store(), &sign_in.user_id, &provider.issuer).await?;
     let issued = SignInTokens {
         provider: provider.id.clone(),
         token_endpoint: sign_in.token_endpoint,
@@ -93,20 +81,38 @@ pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<Ser
         scopes: None,
     };
     accounts.set_providers(SignInProviders::from_iter([provider]));
-    accounts.keep_tokens(id, issued).await.map_err(anyhow::Error::msg)?;
+    accounts.keep_tokens(&sign_in.user_id, issued).await.map_err(anyhow::Error::msg)?;
     let tokens = ServiceTokens::default();
     tokens.provide(Arc::new(accounts));
     Ok(tokens)
 }
 
-fn provider(sign_in: &TestSignIn) -> OpenIdProvider {
+/// Adds a user with an identity at an issuer, whose id there is the same.
+pub(crate) async fn add_user(store: &Store, id: &str, issuer: &str) -> Result<(), StoreError> {
+    let user = NewUser {
+        id: id.to_owned(),
+        name: id.to_owned(),
+        name_key: id.to_owned(),
+        password: String::new(),
+        must_change_password: false,
+        roles: Vec::new(),
+        now: 1,
+    };
+    let (issuer, subject, label) = (issuer.to_owned(), id.to_owned(), id.to_owned());
+    let claims = ProviderClaims { issuer, subject, label, roles: Vec::new() };
+    store.add_user_with_identity(user, &format!("{id}-1"), claims, audit(id, "test", Value::Null)).await?;
+    Ok(())
+}
+
+/// Returns a provider with this client, which has no secret.
+pub(crate) fn provider(issuer: Url, client_id: &str) -> OpenIdProvider {
     OpenIdProvider {
         id: "company".to_owned(),
         label: "Company".to_owned(),
-        issuer: sign_in.issuer.to_string(),
-        issuer_url: sign_in.issuer.clone(),
+        issuer: issuer.to_string(),
+        issuer_url: issuer,
         allow_private: true,
-        client_id: sign_in.client_id.clone(),
+        client_id: client_id.to_owned(),
         client_secret: None,
         scopes: Vec::new(),
         sign_up: true,

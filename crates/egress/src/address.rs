@@ -26,6 +26,7 @@ const NOT_PUBLIC: &[&str] = &[
     "240.0.0.0/4",
     "::/96",
     "100::/64",
+    "100:0:0:1::/64",
     "2001::/23",
     "2001:db8::/32",
     "3fff::/20",
@@ -52,13 +53,15 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 /// Returns the IPv4 address that is embedded in an IPv6 address: mapped (`::ffff:0:0/96`),
-/// translated (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056).
+/// translated (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), 6to4 (`2002::/16`, RFC 3056).
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let words = address.segments();
     let from = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     match words {
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => from(high, low),
-        [0x2002, high, low, ..] => from(high, low),
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => from(high, low),
         _ => None,
     }
 }
@@ -107,6 +110,9 @@ mod tests {
             "::7f00:1",
             "::ffff:127.0.0.1",
             "::ffff:a9fe:a9fe",
+            "::ffff:0:a9fe:a9fe",
+            "100::1",
+            "100:0:0:1::1",
             "64:ff9b::a9fe:a9fe",
             "64:ff9b:1::1",
             "2002:7f00:1::",

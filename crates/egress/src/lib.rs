@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod challenges;
 mod client;
 mod clients;
 mod error;
@@ -10,6 +11,7 @@ mod resolver;
 mod retry_after;
 
 pub use address::is_public;
+pub use challenges::challenges;
 pub use client::{Egress, EgressRequest, EgressResponse, is_localhost};
 pub use clients::Clients;
 pub use error::EgressError;

@@ -3,9 +3,9 @@
 use crate::Secrets;
 use crate::user_tokens::{MAX_RENEWALS, RequestFailure, UserTokens};
 use contract::{Bearer, RunScope};
-use egress::{Egress, EgressRequest, EgressResponse};
+use egress::{Egress, EgressRequest, EgressResponse, challenges};
 use reqwest::Method;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -125,8 +125,7 @@ impl HttpConnection {
                 return Ok((answer, Some(token)));
             }
             renewals += 1;
-            let challenge = answer.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-            if !tokens.refused(scope, &token, challenge.unwrap_or_default()).await {
+            if !tokens.refused(scope, &token, &challenges(&answer.headers)).await {
                 return Ok((answer, Some(token)));
             }
         }

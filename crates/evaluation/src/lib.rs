@@ -36,4 +36,4 @@ pub use run::{Candidate, Progress, RunError, RunSettings, run};
 pub use scorer::Score;
 pub use scorer::judge::Winner;
 pub use statistics::Estimate;
-pub use subject::{JudgeRequest, Judgement, Subject, Transcript};
+pub use subject::{JudgeRequest, Judgement, Subject, Transcript, check_outcome};

@@ -3,8 +3,11 @@
 use async_trait::async_trait;
 use serde_json::Value;
 use std::time::Duration;
-use wire::api::TokenUsage;
-use wire::{ToolPart, UiMessage};
+use wire::api::{MessageMetadata, Outcome, TokenUsage};
+use wire::invoke::{
+    AgentTier, Invocation, InvocationStatus, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema,
+};
+use wire::{ToolPart, UiMessage, UserError};
 
 /// The agents and endpoints of a config.
 #[async_trait]
@@ -52,6 +55,21 @@ impl Transcript {
     }
 }
 
+/// Checks how an answer ended. One that waits for an approval or was ended by a limit is scored; one that failed is not.
+///
+/// # Errors
+/// Why it failed.
+pub fn check_outcome(metadata: &MessageMetadata) -> Result<(), String> {
+    match metadata.outcome {
+        Some(Outcome::Done | Outcome::Waiting | Outcome::Limit) => Ok(()),
+        _ => {
+            let failed = || metadata.reason.map(|reason| format!("the answer ended early: {}", reason.name()));
+            let error = metadata.error.as_ref().map(UserError::to_string).or_else(failed);
+            Err(error.unwrap_or_else(|| "there is no answer".to_owned()))
+        }
+    }
+}
+
 /// A question to an agent that judges.
 #[derive(Clone, Debug)]
 pub struct JudgeRequest {
@@ -63,6 +81,22 @@ pub struct JudgeRequest {
     pub schema: Value,
 }
 
+impl JudgeRequest {
+    /// Returns the request that invokes the agent.
+    pub fn into_invocation(self) -> InvokeRequest {
+        let schema = ResponseSchema { name: "judgement".to_owned(), strict: false, schema: self.schema };
+        InvokeRequest {
+            agent_name: self.agent_id,
+            input: InvokeInput { prompt: self.prompt },
+            response_schema: Some(schema),
+            agent_tier: AgentTier::Complex,
+            tools: InvokeTools::All(false),
+            approved_tools: Vec::new(),
+            limits: InvokeLimits::default(),
+        }
+    }
+}
+
 /// The answer of an agent that judges.
 #[derive(Clone, Debug)]
 pub struct Judgement {
@@ -70,4 +104,20 @@ pub struct Judgement {
     pub output: Result<Value, String>,
     /// In US dollars, as far as prices are known, also if there is no judgement.
     pub cost_usd: f64,
+}
+
+impl Judgement {
+    /// Returns the result of an invocation of the agent.
+    pub fn of_invocation(invocation: Invocation, cost_usd: f64) -> Self {
+        let output = match invocation.status {
+            InvocationStatus::Succeeded => Ok(invocation.output),
+            _ => Err(invocation.error.unwrap_or_else(|| "there is no answer".to_owned())),
+        };
+        Self { output, cost_usd }
+    }
+
+    /// Returns that the agent could not be invoked.
+    pub fn failed(error: &UserError) -> Self {
+        Self { output: Err(error.to_string()), cost_usd: 0.0 }
+    }
 }

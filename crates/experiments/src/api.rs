@@ -5,15 +5,14 @@ use crate::report::report;
 use crate::service::{NewExperiment, Service};
 use crate::store::{self, CaseRow, Dataset, Experiment, NewVerdict, Verdict};
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, SentJson, busy, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, busy, valid_json, valid_query};
 
 /// The most experiments of a list.
 const MAX_LISTED: i64 = 1_000;
@@ -247,7 +246,7 @@ struct UploadBody {
 async fn upload(
     admin: Admin,
     State(service): State<Service>,
-    query: Result<Query<UploadQuery>, QueryRejection>,
+    query: SentQuery<UploadQuery>,
     sent: SentJson<UploadBody>,
 ) -> Result<Json<MadeId>, HttpError> {
     let body = valid_json(sent)?;

@@ -5,7 +5,6 @@ use crate::excerpt::{PromptMessage, SentMessage, from_branch, from_request, prom
 use crate::section::{FollowUpSettings, FollowUps, MAX_COUNT};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use capability::{Context, ModelFailure, ModelQuestion};
@@ -17,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::{ErrorCode, UserError};
 
 /// The group in the OpenAPI document.
@@ -76,12 +75,12 @@ async fn suggest(
     State(route): State<SuggestionRoute>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Result<Json<SuggestBody>, JsonRejection>,
+    body: SentJson<SuggestBody>,
 ) -> Result<Json<SuggestionList>, HttpError> {
     let store = &route.context.store;
     let conversation = store.conversation(&caller.user_id, &id).await?.ok_or_else(UserError::not_found)?;
     let agent_id = conversation.summary.agent_id;
-    let Json(SuggestBody { n, messages }) = body.map_err(|rejection| json_error(&rejection))?;
+    let SuggestBody { n, messages } = valid_json(body)?;
     let settings = settings(&route.context, &caller, &agent_id)?;
     let messages = match messages {
         Some(messages) if messages.len() > MAX_SENT => {

@@ -5,8 +5,8 @@ use crate::oauth;
 use crate::streamable::HttpClient;
 use crate::{HttpServerSettings, MAX_MESSAGE};
 use contract::Bearer;
-use egress::Egress;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use egress::{Egress, challenges};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
@@ -83,13 +83,13 @@ pub(crate) fn streamable(access: &HttpAccess) -> StreamableHttpClientTransport<H
 /// Returns the value of `WWW-Authenticate` if the server wants another token: there was none, it is not valid, or it has
 /// too few scopes (RFC 6750, 3.1).
 pub(crate) fn token_challenge(response: &Response) -> Option<String> {
-    let value = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let value = challenges(response.headers());
     let is_wanted = match response.status() {
         StatusCode::UNAUTHORIZED => true,
         StatusCode::FORBIDDEN => value.contains("insufficient_scope"),
         _ => false,
     };
-    is_wanted.then(|| value.to_owned())
+    is_wanted.then_some(value)
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {

@@ -9,7 +9,7 @@ use crate::read;
 use crate::secrets::Secrets;
 use crate::store::{SERVERS, TESTED, TestResult};
 use added_entries::checks::sentence;
-use added_entries::{Entries, changed, load, record, store};
+use added_entries::{Entries, changed, load, store};
 use capability::Context;
 use serde_json::json;
 use std::time::Duration;
@@ -102,6 +102,6 @@ async fn start_test(
         connection.map_err(|problem| UserError::invalid("/", format!("The server cannot be used: {problem}.")))?;
     let (transport, place) = place(&connection.transport);
     let about = json!({ "server": name, "type": transport, "place": place });
-    record(context, admin, "test_mcp_server", about).await?;
+    admin.record(&context.store, "test_mcp_server", "", about).await?;
     probe::start(name, connection, &admin.caller.user_id)
 }

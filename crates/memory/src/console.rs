@@ -4,7 +4,6 @@
 use crate::service::Memory;
 use crate::store::{self, Totals};
 use axum::Router;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Json, State};
 use axum::http::StatusCode;
 use axum::response::{NoContent, Response};
@@ -16,7 +15,7 @@ use serde_json::json;
 use web::admin::{ADMINISTRATION, Admin, MenuEntry, MenuGroup, PageError, Section, from_store_error, page};
 use web::html::{facts, text};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error, see_other};
+use web::{HttpError, SentJson, see_other, valid_json};
 use wire::UserError;
 
 /// The page.
@@ -82,9 +81,9 @@ async fn overview(_: Admin, State(memory): State<Memory>) -> Result<Json<MemoryO
 async fn switch(
     admin: Admin,
     State(memory): State<Memory>,
-    body: Result<Json<SwitchBody>, JsonRejection>,
+    body: SentJson<SwitchBody>,
 ) -> Result<NoContent, HttpError> {
-    let Json(SwitchBody { enabled }) = body.map_err(|rejection| json_error(&rejection))?;
+    let SwitchBody { enabled } = valid_json(body)?;
     set(&memory, &admin, enabled).await?;
     Ok(NoContent)
 }

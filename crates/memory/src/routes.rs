@@ -7,17 +7,15 @@ use crate::service::{Memory, failed, not_a_fact};
 use crate::store::{self, FactChange};
 use crate::views::{ConfigView, MemoryView, StatusView, UpdateItem, UpdateItems};
 use auth::password::KeyScope;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::extract::{Path, State};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
+use web::openapi::{Access, ApiRouter, JsonFile, Tag};
 use web::times::now_millis;
-use web::{HttpError, json_error, signed_in, valid_query};
+use web::{HttpError, SentJson, SentQuery, signed_in, valid_json, valid_query};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -82,24 +80,11 @@ async fn show(
     Ok(Json(view(&memory, &caller).await?))
 }
 
-/// The facts about a user, as a file.
-struct Export(MemoryView);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"memory.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<MemoryView>(200);
-    }
-}
-
-async fn export(State(memory): State<Memory>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(view(&memory, &caller).await?))
+async fn export(
+    State(memory): State<Memory>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<MemoryView>, HttpError> {
+    Ok(JsonFile("memory.json", view(&memory, &caller).await?))
 }
 
 async fn reload(
@@ -130,10 +115,10 @@ async fn status(
 async fn switch(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
-    body: Result<Json<EnabledBody>, JsonRejection>,
+    body: SentJson<EnabledBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(EnabledBody { enabled }) = body.map_err(|rejection| json_error(&rejection))?;
+    let EnabledBody { enabled } = valid_json(body)?;
     memory.set_enabled(user_id, enabled).await?;
     Ok(NoContent)
 }
@@ -142,10 +127,10 @@ async fn change(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Result<Json<FactBody>, JsonRejection>,
+    body: SentJson<FactBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(FactBody { content, category }) = body.map_err(|rejection| json_error(&rejection))?;
+    let FactBody { content, category } = valid_json(body)?;
     let content = single_line(&content);
     if !is_acceptable(&content) {
         return Err(not_a_fact("/content").into());
@@ -174,7 +159,7 @@ async fn delete_all(
 async fn updates(
     State(memory): State<Memory>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<UpdatesQuery>, QueryRejection>,
+    query: SentQuery<UpdatesQuery>,
 ) -> Result<Json<UpdateItems>, HttpError> {
     let UpdatesQuery { conversation_id } = valid_query(query)?;
     // The chat asks for visitors, too, for whom nothing is remembered.

@@ -4,7 +4,7 @@ use crate::current::Current;
 use crate::definition::ConnectionDefinition;
 use crate::store::{CONNECTIONS, LISTED, ListResult, TESTED, TestResult};
 use crate::{listing, probe};
-use added_entries::{Entries, load, record};
+use added_entries::{Entries, load};
 use capability::Context;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -35,7 +35,8 @@ pub(crate) async fn test(
     let model = context.current.model(&connection.kind, &asked).ok_or_else(|| unusable("it has no models"))?;
     let permit = probe::permit()?;
     // The key is sent to the address.
-    record(context, admin, "test_model_connection", about(name, &definition, Some(&asked))).await?;
+    let asked_for = about(name, &definition, Some(&asked));
+    admin.record(&context.store, "test_model_connection", "", asked_for).await?;
     let found = probe::ask(&asked, model, current.config.price_of(&asked)).await;
     drop(permit);
     keep(context, name, version, (TESTED, &found)).await?;
@@ -52,7 +53,7 @@ pub(crate) async fn list(context: &Context, admin: &Admin, name: &str) -> Result
     let (version, definition, key) = readable(&current, name)?;
     definition.additions(name, key.as_ref(), current.allows_private()).map_err(|problem| unusable(&problem))?;
     let permit = probe::permit()?;
-    record(context, admin, "list_provider_models", about(name, &definition, None)).await?;
+    admin.record(&context.store, "list_provider_models", "", about(name, &definition, None)).await?;
     let found = listing::list(&definition, key.as_ref(), current.allows_private()).await;
     drop(permit);
     keep(context, name, version, (LISTED, &found)).await?;

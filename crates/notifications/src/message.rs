@@ -16,6 +16,7 @@ use url::Url;
 use web_push_native::p256::PublicKey;
 use web_push_native::{Auth, encrypt};
 use wire::hidden_characters::{TextKind, text_with_code_points};
+use wire::text::shortened;
 
 /// The time limit of a push service.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -93,10 +94,7 @@ pub(crate) fn cut_title(sender: &str, title: Option<&str>) -> String {
         None => sender.to_owned(),
     };
     let name = text_with_code_points(&name, TextKind::Prose);
-    match name.char_indices().nth(MAX_TITLE) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.into_owned(),
-    }
+    shortened(&name, MAX_TITLE)
 }
 
 /// The address and keys of a browser, as it sends them.

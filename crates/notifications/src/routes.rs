@@ -3,7 +3,6 @@
 use crate::page;
 use crate::service::{BrowserSubscription, NotificationSettings, Service};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::NoContent;
@@ -12,7 +11,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error, signed_in};
+use web::{HttpError, SentJson, signed_in, valid_json};
 
 /// The group in the OpenAPI document.
 const NOTIFICATIONS: Tag = Tag {
@@ -55,10 +54,10 @@ async fn subscribe(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    sent: Result<Json<BrowserSubscription>, JsonRejection>,
+    sent: SentJson<BrowserSubscription>,
 ) -> Result<Created<AddedBrowser>, HttpError> {
     signed_in(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
     Ok(Created(AddedBrowser { id: service.subscribe(&caller, sent, agent).await? }))
 }

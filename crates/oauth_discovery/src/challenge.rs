@@ -121,6 +121,7 @@ mod tests {
         );
         check(r#"Basic realm="scope=x", bearer scope=one"#, None, "one", None);
         check(r#"Bearer scope="a", Basic realm="b", error="no""#, None, "a", None);
+        check(r#"Negotiate, NTLM, Bearer scope="a""#, None, "a", None);
         check("Bearer", None, "", None);
         check("", None, "", None);
         check(r#"Bearer error="\"#, None, "", Some("\"\\"));

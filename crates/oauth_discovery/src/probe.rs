@@ -2,6 +2,7 @@
 
 use crate::{Challenge, OauthHttp};
 use ::http::{HeaderMap, HeaderValue, Method, header};
+use egress::challenges;
 use serde_json::json;
 use url::Url;
 
@@ -21,6 +22,5 @@ pub async fn probe(http: &OauthHttp, server: &Url) -> Challenge {
     let body = Some(message.to_string().into_bytes());
     let answer = http.send("the service", Method::POST, server.clone(), headers, body).await;
     let Ok(answer) = answer else { return Challenge::default() };
-    let challenge = answer.headers.get(header::WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-    challenge.filter(|_| answer.status == 401).map(Challenge::parse).unwrap_or_default()
+    if answer.status == 401 { Challenge::parse(&challenges(&answer.headers)) } else { Challenge::default() }
 }

@@ -3,14 +3,13 @@
 use crate::store::{self, Conversation, WriteOutcome};
 use ::store::Store;
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Serialize;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::plan::{Plan, checked_todos};
 use wire::{ErrorCode, UserError};
 
@@ -57,11 +56,11 @@ async fn change(
     State(store): State<Store>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Result<Json<Plan>, JsonRejection>,
+    body: SentJson<Plan>,
 ) -> Result<Json<CurrentPlan>, HttpError> {
     let conversation = Conversation { owner: caller.user_id, id };
     store::find_agent(&store, conversation.clone()).await?.ok_or_else(UserError::not_found)?;
-    let Json(Plan { revision, todos }) = body.map_err(|rejection| json_error(&rejection))?;
+    let Plan { revision, todos } = valid_json(body)?;
     let todos = checked_todos(todos).map_err(|error| {
         let path = error.index.map_or_else(|| "/todos".to_owned(), |index| format!("/todos/{index}"));
         UserError::invalid(path, error.message)

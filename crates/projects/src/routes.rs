@@ -8,8 +8,7 @@ use crate::views::{
 };
 use auth::password::KeyScope;
 use axum::body::Body;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
@@ -17,7 +16,7 @@ use chat::Caller;
 use serde_json::json;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, conversation_disposition, json_error, signed_in, valid_query};
+use web::{HttpError, SentJson, SentQuery, conversation_disposition, signed_in, valid_json, valid_query};
 
 /// The group in the OpenAPI document.
 const PROJECTS: Tag = Tag {
@@ -54,7 +53,7 @@ pub(crate) fn upload_routes(service: Service) -> ApiRouter {
 async fn list(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: SentQuery<ListQuery>,
 ) -> Result<Json<ProjectList>, HttpError> {
     let ListQuery { sort } = valid_query(query)?;
     let projects = sorted(service.list(&caller).await?, sort);
@@ -64,10 +63,10 @@ async fn list(
 async fn create(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<ProjectBody>, JsonRejection>,
+    sent: SentJson<ProjectBody>,
 ) -> Result<Created<ProjectView>, HttpError> {
     service.user(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = service.create(&caller, sent).await?;
     Ok(Created(service.view(&caller, &id).await?))
 }
@@ -84,10 +83,10 @@ async fn change(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<ProjectBody>, JsonRejection>,
+    sent: SentJson<ProjectBody>,
 ) -> Result<Json<ProjectView>, HttpError> {
     service.project(&caller, &id).await?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     service.save(&caller, &id, sent).await?;
     Ok(Json(service.view(&caller, &id).await?))
 }
@@ -105,10 +104,10 @@ async fn add_member(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<MemberBody>, JsonRejection>,
+    sent: SentJson<MemberBody>,
 ) -> Result<Created<ProjectView>, HttpError> {
     service.project(&caller, &id).await?;
-    let Json(MemberBody { name, role }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let MemberBody { name, role } = valid_json(sent)?;
     service::add_member(&service, &caller, &id, &name, role).await?;
     Ok(Created(service.view(&caller, &id).await?))
 }
@@ -117,10 +116,10 @@ async fn change_member(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
     Path((id, member)): Path<(String, String)>,
-    sent: Result<Json<RoleBody>, JsonRejection>,
+    sent: SentJson<RoleBody>,
 ) -> Result<Json<ProjectView>, HttpError> {
     service.project(&caller, &id).await?;
-    let Json(RoleBody { role }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let RoleBody { role } = valid_json(sent)?;
     service::change_role(&service, &caller, &id, &member, role).await?;
     Ok(Json(service.view(&caller, &id).await?))
 }
@@ -138,10 +137,10 @@ async fn begin(
     State(service): State<Service>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<BeginBody>, JsonRejection>,
+    sent: SentJson<BeginBody>,
 ) -> Result<Created<ProjectConversation>, HttpError> {
     service.project(&caller, &id).await?;
-    let Json(BeginBody { agent_id }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let BeginBody { agent_id } = valid_json(sent)?;
     let begun = service::begin(&service, &caller, &id, agent_id.as_deref()).await?;
     Ok(Created(begun.into()))
 }

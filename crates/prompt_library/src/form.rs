@@ -2,6 +2,7 @@
 
 use crate::prompt::{MAX_DESCRIPTION, MAX_NAME};
 use leptos::prelude::*;
+use web::SentFields;
 use web::html::text_area_content;
 use wire::{ErrorCode, UserError};
 
@@ -25,14 +26,14 @@ pub(crate) struct PromptForm {
 impl PromptForm {
     /// Reads a submitted form; missing fields are empty.
     pub(crate) fn parse(sent: &[u8]) -> Self {
-        let fields: Vec<(String, String)> = url::form_urlencoded::parse(sent).into_owned().collect();
-        let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let sent = SentFields::parse(sent);
+        let field = |name: &str| sent.first(name).to_owned();
         Self {
-            name: field("name").unwrap_or_default(),
-            description: field("description").unwrap_or_default(),
-            text: field("text").unwrap_or_default(),
-            roles: field("roles"),
-            version: field("version").and_then(|version| version.parse().ok()),
+            name: field("name"),
+            description: field("description"),
+            text: field("text"),
+            roles: sent.all("roles").next().map(str::to_owned),
+            version: field("version").parse().ok(),
         }
     }
 

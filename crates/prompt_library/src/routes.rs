@@ -4,15 +4,13 @@ use crate::page;
 use crate::service;
 use crate::views::{PromptBody, PromptDetail, PromptExport, PromptItems};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
 use chat::Caller;
-use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
-use web::{HttpError, json_error, signed_in};
+use web::openapi::{Access, ApiRouter, Created, JsonFile, Tag};
+use web::{HttpError, SentJson, signed_in, valid_json};
 
 /// The group in the OpenAPI document.
 const PROMPTS: Tag = Tag {
@@ -44,10 +42,10 @@ async fn list(
 async fn add(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<PromptBody>, JsonRejection>,
+    sent: SentJson<PromptBody>,
 ) -> Result<Created<PromptDetail>, HttpError> {
     signed_in(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = service::save_own(&context, &caller, None, sent).await?;
     Ok(Created(service::own(&context, &caller, &id).await?))
 }
@@ -64,10 +62,10 @@ async fn change(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<PromptBody>, JsonRejection>,
+    sent: SentJson<PromptBody>,
 ) -> Result<Json<PromptDetail>, HttpError> {
     signed_in(&caller)?;
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     service::save_own(&context, &caller, Some(&id), sent).await?;
     Ok(Json(service::own(&context, &caller, &id).await?))
 }
@@ -81,22 +79,9 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// The prompts as a file.
-struct Export(PromptExport);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"prompts.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<PromptExport>(200);
-    }
-}
-
-async fn export(State(context): State<Context>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(service::export(&context, &caller).await?))
+async fn export(
+    State(context): State<Context>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<PromptExport>, HttpError> {
+    Ok(JsonFile("prompts.json", service::export(&context, &caller).await?))
 }

@@ -1,6 +1,7 @@
 //! Reads a response body: bytes to server-sent events to parts. All codecs share this loop.
 
-use crate::http::error_chain;
+use crate::http::{MAX_CAUSE, error_chain};
+use crate::too_long;
 use contract::{ModelError, ModelErrorKind, Part, PartStream};
 use futures::StreamExt;
 use reqwest::Response;
@@ -128,6 +129,12 @@ impl<C: Codec> StreamReader<C> {
 /// Returns the error for a stream that cannot be decoded further.
 pub(crate) fn stream_error(cause: impl Into<String>) -> ModelError {
     ModelError::new(ModelErrorKind::BrokenStream, cause)
+}
+
+/// Returns the error that a provider has reported in a stream, with the beginning of its cause.
+pub(crate) fn reported_error(kind: ModelErrorKind, mut cause: String) -> ModelError {
+    cause.truncate(cause.floor_char_boundary(MAX_CAUSE));
+    ModelError::new(too_long::refine(kind, &cause), cause)
 }
 
 /// Returns the error for a request that was cancelled.

@@ -27,8 +27,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum number of bytes that are read of an error's body.
 const MAX_ERROR_BODY: usize = 16 * 1024;
-/// The maximum number of bytes of an error's body that are logged.
-const MAX_CAUSE: usize = 2_000;
+/// The maximum number of bytes of the cause of an error.
+pub(crate) const MAX_CAUSE: usize = 2_000;
 
 /// Returns the client for all providers. It follows no redirects: towards another host, only
 /// `Authorization` and cookies would be removed, but not `x-api-key` and similar headers. It does

@@ -4,8 +4,8 @@ use crate::secrets::Secrets;
 use crate::settings::{RemoteAgentSettings, UserToken};
 use crate::user::{UserAccess, UserCredentials};
 use contract::is_name;
-use egress::{Egress, EgressError, EgressRequest};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use egress::{Egress, EgressError, EgressRequest, challenges};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -153,8 +153,7 @@ impl RemoteClient {
         let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));
         let answer = self.egress.send(EgressRequest { method, url, headers, body, timeout: time, max_bytes }).await?;
         let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let challenge = answer.headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-        let challenge = challenge.unwrap_or_default().to_owned();
+        let challenge = challenges(&answer.headers);
         Ok(RemoteReply { status, body: answer.body, challenge, secrets })
     }
 

@@ -2,8 +2,9 @@
 
 use crate::PREFIX;
 use crate::error::ScimError;
+use auth::reached_origin;
 use axum::extract::FromRequestParts;
-use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use capability::Context;
 use config::{AccountAuth, AuthMode, Config};
@@ -109,12 +110,8 @@ fn is_token(sent: &str, tokens: &[SecretString]) -> bool {
 
 /// Returns the address of the resources under the name by which the client has reached the server.
 fn base(parts: &Parts, config: &Config) -> String {
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let named = config.auth.public_urls.iter().map(|url| url.origin().ascii_serialization());
-    let origin = named
-        .into_iter()
-        .find(|origin| origin.split_once("://").is_some_and(|(_, name)| name.eq_ignore_ascii_case(host)));
-    let origin = origin.unwrap_or_else(|| format!("http://{host}"));
+    // Requests under other names are refused before they get here.
+    let origin = reached_origin(parts, &config.auth.public_urls).unwrap_or_default();
     format!("{origin}{}", PREFIX.trim_end_matches('/'))
 }
 

@@ -11,14 +11,14 @@ use crate::request::{Body, ListQuery, OneQuery, page, projection};
 use crate::users::entry;
 use auth::password::credential_rules::name_key;
 use auth::password::now_millis;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Group, GroupChange, GroupMember, GroupOutcome, MAX_GROUP_MEMBERS, MAX_GROUPS, MemberChange, NewGroup};
 use uuid::Uuid;
+use web::SentQuery;
 
 /// The most groups of a page.
 const MAX_LISTED: u32 = 100;
@@ -31,7 +31,7 @@ const MEMBERS_READ: u32 = 1_000;
 pub(crate) async fn list(
     directory: Directory,
     State(scim): State<Arc<Scim>>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: SentQuery<ListQuery>,
 ) -> Result<Found, ScimError> {
     let page = page(query, MAX_LISTED)?;
     let mut found = scim.context.store.groups().await?;
@@ -63,7 +63,7 @@ pub(crate) async fn show(
     directory: Directory,
     State(scim): State<Arc<Scim>>,
     Path(id): Path<String>,
-    query: Result<Query<OneQuery>, QueryRejection>,
+    query: SentQuery<OneQuery>,
 ) -> Result<Found, ScimError> {
     let (group, projection) = (find(&scim, &id).await?, projection(query)?);
     let members = if projection.omits("members") { None } else { Some(members(&scim, &id).await?) };

@@ -2,7 +2,7 @@
 
 use crate::error::ScimError;
 use crate::filter::element_matches;
-use crate::user::{EMAIL_PARTS, IGNORED, NAME_PARTS, SCHEMA, STORED, canonical};
+use crate::user::{EMAIL_PARTS, IGNORED, MAX_EMAILS, NAME_PARTS, SCHEMA, STORED, canonical, too_many_emails};
 use scim_v2::filter::{AttrExp, AttrPath, CompValue, CompareOp, PatchPath, PatchValuePath, ValFilter};
 use serde_json::{Map, Value};
 
@@ -62,7 +62,8 @@ pub(crate) fn operations(body: &Map<String, Value>) -> Result<Vec<Operation>, Sc
                 return Err(ScimError::bad("noTarget", "`remove` needs a `path`."));
             }
             (Value::Null, Value::Object(values)) => {
-                for (path, value) in values {
+                // One too many is enough for the check below.
+                for (path, value) in values.iter().take(MAX_OPERATIONS + 1) {
                     operations.push(Operation { operator, path: parse_path(path)?, value: value.clone() });
                 }
             }
@@ -100,10 +101,7 @@ pub(crate) fn apply(document: &mut Map<String, Value>, operation: &Operation) ->
     };
     match (name, &operation.path) {
         ("name", PatchPath::Attr(path)) => change_name(document, path.sub_attr.as_deref(), operation),
-        ("emails", PatchPath::Attr(path)) if path.sub_attr.is_none() => {
-            change_emails(document, operation);
-            Ok(())
-        }
+        ("emails", PatchPath::Attr(path)) if path.sub_attr.is_none() => change_emails(document, operation),
         ("emails", PatchPath::Value(path)) => change_elements(document, path, operation),
         (_, PatchPath::Attr(path)) if path.sub_attr.is_none() && name != "emails" => {
             match operation.operator {
@@ -141,7 +139,7 @@ fn change_name(document: &mut Map<String, Value>, part: Option<&str>, operation:
 }
 
 /// Changes the whole list.
-fn change_emails(document: &mut Map<String, Value>, operation: &Operation) {
+fn change_emails(document: &mut Map<String, Value>, operation: &Operation) -> Result<(), ScimError> {
     let before = document.remove("emails").map(list).unwrap_or_default();
     let sent = list(operation.value.clone());
     let emails = match operation.operator {
@@ -155,15 +153,27 @@ fn change_emails(document: &mut Map<String, Value>, operation: &Operation) {
                 if is_new {
                     emails.push(email);
                 }
+                // Here as well: each one is compared with all before it.
+                if emails.len() > MAX_EMAILS {
+                    return Err(too_many_emails());
+                }
             }
             emails
         }
     };
-    set_emails(document, emails, operation);
+    set_emails(document, emails, operation)
 }
 
-/// Stores the list. If the operation has made another one the primary one, the others no longer are.
-fn set_emails(document: &mut Map<String, Value>, mut emails: Vec<Value>, operation: &Operation) {
+/// Stores the list. If the operation has made another one the primary one, the others no longer are. The list is bounded
+/// after each operation, so that many operations do not become slow by its length.
+fn set_emails(
+    document: &mut Map<String, Value>,
+    mut emails: Vec<Value>,
+    operation: &Operation,
+) -> Result<(), ScimError> {
+    if emails.len() > MAX_EMAILS {
+        return Err(too_many_emails());
+    }
     let is_primary = |email: &Value| {
         email["primary"] == true || email["primary"].as_str().is_some_and(|text| text.eq_ignore_ascii_case("true"))
     };
@@ -176,6 +186,7 @@ fn set_emails(document: &mut Map<String, Value>, mut emails: Vec<Value>, operati
         }
     }
     document.insert("emails".to_owned(), emails.into());
+    Ok(())
 }
 
 /// Changes the elements of `emails` that a filter selects.
@@ -195,8 +206,7 @@ fn change_elements(
     let is_selected = |email: &Value| email.as_object().is_some_and(|email| element_matches(&path.filter, email));
     if operation.operator == Operator::Remove && part.is_none() {
         emails.retain(|email| !is_selected(email));
-        set_emails(document, emails, operation);
-        return Ok(());
+        return set_emails(document, emails, operation);
     }
     // Entra ID replaces the address of a type that the user does not have yet.
     if !emails.iter().any(is_selected) && operation.operator != Operator::Remove {
@@ -216,8 +226,7 @@ fn change_elements(
             }
         }
     }
-    set_emails(document, emails, operation);
-    Ok(())
+    set_emails(document, emails, operation)
 }
 
 /// Returns the parts that an element must have to match a filter, if the filter asks for nothing else.
@@ -353,8 +362,17 @@ mod tests {
         check(json!({ "op": "add", "path": "name", "value": "x" }), "invalidValue");
         check(json!({ "op": "replace", "path": "emails[type pr and value co \"q\"].value", "value": "x" }), "noTarget");
         check(json!({ "op": "add", "path": "a".repeat(2_001), "value": "x" }), "invalidPath");
+        let emails: Vec<_> = (0..21).map(|number| json!({ "value": number.to_string() })).collect();
+        for op in ["add", "replace"] {
+            check(json!({ "op": op, "path": "emails", "value": emails }), "invalidValue");
+        }
+        let one_by_one: Vec<_> =
+            emails.iter().map(|email| json!({ "op": "add", "path": "emails", "value": email })).collect();
+        assert_eq!(patched(one_by_one.into()).unwrap_err().kind, Some("invalidValue"));
         let many: Vec<_> = (0..1_001).map(|_| json!({ "op": "add", "path": "active", "value": true })).collect();
         assert_eq!(patched(many.into()).unwrap_err().kind, Some("tooMany"));
+        let values: Map<_, _> = (0..1_001).map(|number| (format!("a{number}"), Value::Null)).collect();
+        check(json!({ "op": "add", "value": values }), "tooMany");
         assert_eq!(operations(&Map::new()).unwrap_err().kind, Some("invalidSyntax"));
     }
 }

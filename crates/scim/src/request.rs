@@ -2,14 +2,13 @@
 
 use crate::error::ScimError;
 use crate::reply::MEDIA_TYPE;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequest, Query, Request};
 use axum::http::header::CONTENT_TYPE;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::openapi::{Description, RouteInput};
-use web::read_body;
+use web::{SentQuery, read_body};
 
 use crate::attributes::Projection;
 
@@ -85,12 +84,12 @@ impl Page {
     }
 }
 
-fn values<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ScimError> {
+fn values<T>(query: SentQuery<T>) -> Result<T, ScimError> {
     query.map(|Query(query)| query).map_err(|_| ScimError::value("A query parameter is not valid."))
 }
 
 /// Reads the query of a list: numbers that are too small are the smallest possible ones (RFC 7644, 3.4.2.4).
-pub(crate) fn page(query: Result<Query<ListQuery>, QueryRejection>, most: u32) -> Result<Page, ScimError> {
+pub(crate) fn page(query: SentQuery<ListQuery>, most: u32) -> Result<Page, ScimError> {
     let query = values(query)?;
     let number = |number: i64| u32::try_from(number.max(0)).unwrap_or(u32::MAX);
     Ok(Page {
@@ -102,7 +101,7 @@ pub(crate) fn page(query: Result<Query<ListQuery>, QueryRejection>, most: u32) -
 }
 
 /// Reads the query of one resource.
-pub(crate) fn projection(query: Result<Query<OneQuery>, QueryRejection>) -> Result<Projection, ScimError> {
+pub(crate) fn projection(query: SentQuery<OneQuery>) -> Result<Projection, ScimError> {
     let query = values(query)?;
     Projection::new(query.attributes.as_deref(), query.excluded_attributes.as_deref())
 }

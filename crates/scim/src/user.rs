@@ -42,7 +42,7 @@ pub(crate) const IGNORED: [&str; 19] = [
 /// The longest text in characters.
 const MAX_TEXT: usize = 255;
 /// The most e-mail addresses.
-const MAX_EMAILS: usize = 20;
+pub(crate) const MAX_EMAILS: usize = 20;
 
 /// The properties of a user in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ fn emails(value: &Value) -> Result<Vec<Value>, ScimError> {
         _ => return Err(ScimError::value("`emails` must be a list.")),
     };
     if items.len() > MAX_EMAILS {
-        return Err(ScimError::value(format!("A user has at most {MAX_EMAILS} `emails`.")));
+        return Err(too_many_emails());
     }
     let (mut emails, mut has_primary) = (Vec::new(), false);
     for item in items {
@@ -171,6 +171,11 @@ fn emails(value: &Value) -> Result<Vec<Value>, ScimError> {
         }
     }
     Ok(emails)
+}
+
+/// Returns the error for more e-mail addresses than are stored.
+pub(crate) fn too_many_emails() -> ScimError {
+    ScimError::value(format!("A user has at most {MAX_EMAILS} `emails`."))
 }
 
 /// Returns the properties of a user that a directory may change, in the form in which they are sent.

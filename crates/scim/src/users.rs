@@ -12,8 +12,7 @@ use auth::audit_row;
 use auth::groups::SCIM_USER;
 use auth::password::credential_rules::{NAME_TAKEN, account_name, name_key};
 use auth::password::{NewNames, now_millis};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -23,12 +22,13 @@ use store::{
     UserChange,
 };
 use uuid::Uuid;
+use web::SentQuery;
 
 /// `GET /scim/v2/Users`
 pub(crate) async fn list(
     directory: Directory,
     State(scim): State<Arc<Scim>>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: SentQuery<ListQuery>,
 ) -> Result<Found, ScimError> {
     let page = page(query, MAX_SCIM_USERS_LISTED)?;
     let condition = match &page.filter {
@@ -54,7 +54,7 @@ pub(crate) async fn show(
     directory: Directory,
     State(scim): State<Arc<Scim>>,
     Path(id): Path<String>,
-    query: Result<Query<OneQuery>, QueryRejection>,
+    query: SentQuery<OneQuery>,
 ) -> Result<Found, ScimError> {
     let projection = projection(query)?;
     Ok(Found(projection.apply(resource(&scim, &directory, &id).await?)))
@@ -94,7 +94,7 @@ pub(crate) async fn change(
     directory: Directory,
     State(scim): State<Arc<Scim>>,
     Path(id): Path<String>,
-    query: Result<Query<OneQuery>, QueryRejection>,
+    query: SentQuery<OneQuery>,
     Body(body): Body,
 ) -> Result<Found, ScimError> {
     let (before, projection) = (find(&scim, &id).await?, projection(query)?);

@@ -52,8 +52,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether the store itself has already logged the error, once for all callers that get
-    /// it.
+    /// Returns whether the store itself has already logged the error, once for all callers that get it.
     pub fn is_reported(&self) -> bool {
         matches!(self, Self::FileLost(_))
     }

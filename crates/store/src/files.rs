@@ -1,6 +1,5 @@
-//! Tables `files`, `file_pieces` and `file_uses`: files that users attach to messages. Each file
-//! belongs to one user. A file that no message uses is deleted after a while, a used one with the
-//! last conversation that uses it.
+//! Tables `files`, `file_pieces` and `file_uses`: files that users attach to messages. Each file belongs to one user. A
+//! file that no message uses is deleted after a while, a used one with the last conversation that uses it.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
@@ -9,8 +8,7 @@ use bytes::Bytes;
 /// The size of a piece in bytes; only a file's last piece is smaller.
 pub const FILE_PIECE: usize = 256 * 1024;
 
-/// The minimum size that a file counts for in the sum of an owner's files, in bytes: the space that
-/// it occupies.
+/// The minimum size that a file counts for in the sum of an owner's files, in bytes: the space that it occupies.
 const LEAST_SIZE: i64 = 4096;
 
 /// An upload that begins.
@@ -138,8 +136,7 @@ impl Store {
         self.rows(find, file).await
     }
 
-    /// Deletes a file that no message uses, completely uploaded or not. Returns false when there is
-    /// no such file.
+    /// Deletes a file that no message uses, completely uploaded or not. Returns false when there is no such file.
     ///
     /// # Errors
     /// The database failed.
@@ -148,9 +145,8 @@ impl Store {
         Ok(self.execute(drop).await? > 0)
     }
 
-    /// Deletes files of all owners that no message uses and whose upload began before `before`
-    /// (Unix time, milliseconds), at most `limit`. Returns how many. For the clean-up job only,
-    /// never for a request.
+    /// Deletes files of all owners that no message uses and whose upload began before `before` (Unix time,
+    /// milliseconds), at most `limit`. Returns how many. For the clean-up job only, never for a request.
     ///
     /// # Errors
     /// The database failed.

@@ -48,7 +48,7 @@ pub use history::branches::{CopyBranch, Deletion, MessageNode, SetBranch};
 pub use history::change::{ConversationToDelete, set_generated_title};
 pub use history::conversations::{Conversation, ConversationCursor, ConversationRow, MAX_CONVERSATIONS, RunRow};
 pub use history::copies::{ImportedConversation, ImportedMessage, MAX_SHARES};
-pub use history::encoded::EncodedMessage;
+pub use history::encoded::{BranchPosition, EncodedMessage};
 pub use history::event_claims::ClaimEvents;
 pub use history::folder_tree::{MAX_FOLDER_LEVELS, MoveFolderOutcome};
 pub use history::folders::{MAX_FOLDERS, color_folder, insert_folder, rename_folder_from};

@@ -51,6 +51,7 @@ const SQLITE: &[(&str, &str)] = files!["sqlite":
     "0075_usage_by_model",
     "0076_order_of_folders",
     "0079_tree_of_folders",
+    "0080_rewrites_of_messages",
 ];
 
 const POSTGRES: &[(&str, &str)] = files!["postgres":
@@ -81,6 +82,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres":
     "0075_usage_by_model",
     "0076_order_of_folders",
     "0079_tree_of_folders",
+    "0080_rewrites_of_messages",
 ];
 
 /// A version, and the tables as the migrations for SQLite up to it leave them, with which a new database begins. Later

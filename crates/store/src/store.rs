@@ -77,8 +77,7 @@ impl Store {
         self.database.writer.close().await;
     }
 
-    /// Runs `work` in a transaction of the writer: all or nothing, durable when the future
-    /// resolves.
+    /// Runs `work` in a transaction of the writer: all or nothing, durable when the future resolves.
     ///
     /// # Errors
     /// Those of `work`, and of the database.
@@ -158,8 +157,7 @@ impl Store {
             ReadConnections::Sqlite(readers) => Box::pin(readers.run(work)),
             ReadConnections::Postgres(pool) => Box::pin(async move {
                 let mut reader = Db::from(pool.acquire().await?);
-                // A file always answers; a server may be unreachable, and callers must not wait for
-                // it forever.
+                // A file always answers; a server may be unreachable, and callers must not wait for it forever.
                 let done = tokio::time::timeout(postgres::REQUEST_TIMEOUT, work(&mut reader)).await;
                 done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
             }),
@@ -200,10 +198,9 @@ async fn select_one(db: &mut Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes something that nothing reads: a transaction without a write would succeed even on a full
-/// or read-only disk. For SQLite this is a number in the file header that is reserved for
-/// applications. For PostgreSQL the transaction's id is enough, which only a writable server
-/// assigns.
+/// Writes something that nothing reads: a transaction without a write would succeed even on a full or read-only disk.
+/// For SQLite this is a number in the file header that is reserved for applications. For PostgreSQL the transaction's
+/// id is enough, which only a writable server assigns.
 async fn write_one(db: &mut Db) -> Result<(), StoreError> {
     if db.is_postgres() { select_one(db).await } else { Ok(db.run("PRAGMA user_version = 0").await?) }
 }

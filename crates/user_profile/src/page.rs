@@ -12,7 +12,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::html::{account_page, error_message, success_message, text_area_content};
-use web::{HttpError, require_account, see_other, signed_in};
+use web::{HttpError, SentFields, require_account, see_other, signed_in};
 use wire::ErrorCode;
 
 /// The page.
@@ -62,8 +62,7 @@ async fn save(
     RawForm(form): RawForm,
 ) -> Result<Response, HttpError> {
     let user_id = signed_in(&caller)?;
-    let mut fields = url::form_urlencoded::parse(&form).into_owned();
-    let content = fields.find(|(name, _)| name == "content").map(|(_, value)| value).unwrap_or_default();
+    let content = SentFields::parse(&form).first("content").to_owned();
     match profiles.save(user_id, &content).await {
         Ok(()) => {
             let done = if content.trim().is_empty() { DELETED } else { SAVED };

@@ -4,15 +4,13 @@ use crate::page;
 use crate::service::{MAX_CONTENT, Profiles};
 use auth::password::KeyScope;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
-use axum::http::header;
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
-use web::{HttpError, json_error, signed_in};
+use web::openapi::{Access, ApiRouter, JsonFile, Tag};
+use web::{HttpError, SentJson, signed_in, valid_json};
 use wire::UserError;
 
 /// The group in the OpenAPI document.
@@ -71,10 +69,10 @@ async fn show(
 async fn save(
     State(profiles): State<Profiles>,
     Extension(caller): Extension<Caller>,
-    body: Result<Json<ProfileBody>, JsonRejection>,
+    body: SentJson<ProfileBody>,
 ) -> Result<NoContent, HttpError> {
     let user_id = signed_in(&caller)?;
-    let Json(ProfileBody { content }) = body.map_err(|rejection| json_error(&rejection))?;
+    let ProfileBody { content } = valid_json(body)?;
     profiles.save(user_id, &content).await?;
     Ok(NoContent)
 }
@@ -87,22 +85,9 @@ async fn delete(
     Ok(NoContent)
 }
 
-/// The text as a file.
-struct Export(ProfileView);
-
-impl IntoResponse for Export {
-    fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, "attachment; filename=\"profile.json\"");
-        ([disposition], Json(self.0)).into_response()
-    }
-}
-
-impl RouteOutput for Export {
-    fn describe(description: &mut Description<'_>) {
-        description.json::<ProfileView>(200);
-    }
-}
-
-async fn export(State(profiles): State<Profiles>, Extension(caller): Extension<Caller>) -> Result<Export, HttpError> {
-    Ok(Export(view(&profiles, &caller).await?))
+async fn export(
+    State(profiles): State<Profiles>,
+    Extension(caller): Extension<Caller>,
+) -> Result<JsonFile<ProfileView>, HttpError> {
+    Ok(JsonFile("profile.json", view(&profiles, &caller).await?))
 }

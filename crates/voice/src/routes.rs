@@ -8,8 +8,7 @@ use crate::text::{parts, spoken_text};
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -27,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Instrument;
 use web::openapi::{Access, ApiRouter, Description, RouteOutput, Tag};
-use web::{HttpError, SentJson, busy, read_body, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, busy, read_body, valid_json, valid_query};
 use wire::error::ErrorReason;
 use wire::{ErrorCode, Role, UserError};
 
@@ -144,7 +143,7 @@ struct RecordingText {
 async fn transcribe(
     State(voice): State<VoiceRoutes>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<TranscriptionQuery>, QueryRejection>,
+    query: SentQuery<TranscriptionQuery>,
     body: Body,
 ) -> Result<Json<RecordingText>, HttpError> {
     let TranscriptionQuery { agent_id, language } = valid_query(query)?;

@@ -1,10 +1,21 @@
-//! File names of downloads.
+//! Downloads and their file names.
 
 use crate::times::iso_day;
-use axum::http::HeaderValue;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 
 /// The maximum length of a title in a file name, in characters.
 const MAX_TITLE: usize = 80;
+
+/// Returns a file that a browser saves under this name and keeps in no cache.
+pub fn download(content_type: &str, name: &str, content: impl IntoResponse) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type.to_owned()),
+        (header::CONTENT_DISPOSITION, content_disposition("attachment", name)),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    (headers, content).into_response()
+}
 
 /// Returns the `Content-Disposition` of a conversation; its day and title form the file name.
 pub fn conversation_disposition(title: &str, created_at: i64, extension: &str) -> HeaderValue {

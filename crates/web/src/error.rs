@@ -109,10 +109,13 @@ pub fn valid_json<T>(sent: SentJson<T>) -> Result<T, HttpError> {
     sent.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
 }
 
+/// The query of a request of the API, as an argument of such a handler.
+pub type SentQuery<T> = Result<Query<T>, QueryRejection>;
+
 /// Returns the query of a request of the API.
 ///
 /// # Errors
 /// 400 for a query with an invalid value.
-pub fn valid_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
+pub fn valid_query<T>(query: SentQuery<T>) -> Result<T, HttpError> {
     query.map(|Query(query)| query).map_err(|_| HttpError::malformed("A query parameter is not valid."))
 }

@@ -12,8 +12,13 @@ pub fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/")));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    with_cookie(response, cookie)
+}
+
+/// Adds a cookie to those that a response sets.
+pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
     if let Some(cookie) = cookie {
-        headers.append(header::SET_COOKIE, cookie);
+        response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
 }

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod question;
 mod read;
 pub mod reduce;
+pub mod text;
 pub mod workflow;
 
 pub use api::EndReason;

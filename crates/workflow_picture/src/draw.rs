@@ -3,6 +3,7 @@
 use crate::layout::{Branch, HEIGHT, Item, Line, WIDTH, layout};
 use crate::outline::{ListRole, OutlineStep};
 use crate::states::{RunRecords, States, has_started};
+use wire::text::shortened;
 use wire::workflow::{Picture, PictureEdge, PictureNode, StepState};
 
 /// The most steps of a picture. A larger one is not readable.
@@ -33,7 +34,7 @@ pub fn picture(steps: &[OutlineStep], run: &RunRecords<'_>) -> Option<Picture> {
         PictureNode {
             id: id.clone(),
             kind: kind.clone(),
-            about: shortened(about),
+            about: shortened(about, MAX_ABOUT),
             state: states.state(id),
             count: count.filter(|_| listed.is_in_loop),
             path,
@@ -97,11 +98,4 @@ fn item<'o>(step: &'o OutlineStep, place: &Place<'o>, listed: &mut Vec<Listed<'o
         }
     }
     item
-}
-
-fn shortened(about: &str) -> String {
-    match about.char_indices().nth(MAX_ABOUT) {
-        Some((end, _)) => format!("{}…", &about[..end]),
-        None => about.to_owned(),
-    }
 }

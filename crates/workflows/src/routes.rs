@@ -5,8 +5,7 @@ use crate::service::{
 };
 use crate::store::{self, RunRow, TaskRow};
 use auth::password::KeyScope;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
@@ -15,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 use workflow_definition::{Workflow, Workflows};
 
 /// The most entries of a page.
@@ -123,9 +122,9 @@ async fn start(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<StartRequest>, JsonRejection>,
+    request: SentJson<StartRequest>,
 ) -> Result<Created<RunRow>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let workflow = service::workflow(&context.current.config(), &caller, &id)?;
     Ok(Created(service::start(&(&context).into(), &caller, workflow, request).await?))
 }
@@ -133,7 +132,7 @@ async fn start(
 async fn list_runs(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<RunsQuery>, QueryRejection>,
+    query: SentQuery<RunsQuery>,
 ) -> Result<Json<RunItems>, HttpError> {
     let RunsQuery { after, workflow_id } = valid_query(query)?;
     let before = after.unwrap_or_else(|| crate::AFTER_ALL.to_owned());
@@ -164,9 +163,9 @@ async fn retry(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<RetryRequest>, JsonRejection>,
+    request: SentJson<RetryRequest>,
 ) -> Result<NoContent, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     service::retry(&(&context).into(), Viewer::Owner(&caller), &id, request, current(&context), None).await?;
     Ok(NoContent)
 }
@@ -175,9 +174,9 @@ async fn rerun(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<RerunRequest>, JsonRejection>,
+    request: SentJson<RerunRequest>,
 ) -> Result<Created<RunRow>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let (config, who) = (context.current.config(), (Viewer::Owner(&caller), &caller));
     Ok(Created(service::rerun(&(&context).into(), who, &config, &id, request, None).await?))
 }
@@ -186,9 +185,9 @@ async fn decide(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<DecideRequest>, JsonRejection>,
+    request: SentJson<DecideRequest>,
 ) -> Result<NoContent, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     service::decide(&(&context).into(), Viewer::Owner(&caller), &id, request, None).await?;
     Ok(NoContent)
 }
@@ -196,7 +195,7 @@ async fn decide(
 async fn list_tasks(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<PageQuery>, QueryRejection>,
+    query: SentQuery<PageQuery>,
 ) -> Result<Json<TaskItems>, HttpError> {
     let after = valid_query(query)?.after.unwrap_or_default();
     let mut items = store::tasks_for(&context.store, &caller, &after, PAGE + 1).await?;
@@ -208,9 +207,9 @@ async fn answer(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<Answer>, JsonRejection>,
+    request: SentJson<Answer>,
 ) -> Result<Json<TaskRow>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     Ok(Json(service::answer(&(&context).into(), &caller, &id, request).await?))
 }
 

@@ -3,7 +3,6 @@
 use crate::section::DEFAULT_MAX_NOTES as MAX_NOTES;
 use crate::store::{self, Note};
 use crate::tools::MAX_TEXT;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use capability::Context;
@@ -11,7 +10,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 
 /// The most notes in a response.
@@ -65,9 +64,9 @@ async fn list(
 async fn add(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    note: Result<Json<NewNote>, JsonRejection>,
+    note: SentJson<NewNote>,
 ) -> Result<Created<Note>, HttpError> {
-    let Json(NewNote { text }) = note.map_err(|rejection| json_error(&rejection))?;
+    let NewNote { text } = valid_json(note)?;
     if text.is_empty() || text.chars().count() > MAX_TEXT {
         return Err(UserError::invalid("/text", format!("A note has 1 to {MAX_TEXT} characters.")).into());
     }

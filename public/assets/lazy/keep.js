@@ -8,6 +8,8 @@ const KEPT = "cw-kept";
 const INDEX = "/assets/lazy/kept.json";
 const MOST_PAGES = 50;
 const MOST_BYTES = 20_000_000;
+/** A page is removed this long after it was kept last: 30 days. The same time is in offline-worker.js. */
+const MAX_AGE_MS = 30 * 86_400_000;
 const LOOK_MS = 2000;
 
 /** The files of a page that has no scripts but the one that sets the theme. */
@@ -86,10 +88,11 @@ const keepFiles = async (cache, page) => {
   hasFiles = true;
 };
 
-/** Removes the pages that were kept first, until the rest is within the limits. */
+/** Removes the pages that were kept first, until the rest is within the limits of age, number and size. */
 const shrink = async (cache, index) => {
   let size = index.pages.reduce((sum, page) => sum + page.size, 0);
-  while (index.pages.length > MOST_PAGES || size > MOST_BYTES) {
+  const isOld = () => index.pages[0]?.at < Date.now() - MAX_AGE_MS;
+  while (index.pages.length > MOST_PAGES || size > MOST_BYTES || isOld()) {
     const oldest = index.pages.shift();
     size -= oldest.size;
     await cache.delete(oldest.url);
@@ -141,4 +144,4 @@ const look = async () => {
   isBusy = false;
 };
 
-if (await change(() => {})) setInterval(look, LOOK_MS);
+if (await change(shrink)) setInterval(look, LOOK_MS);

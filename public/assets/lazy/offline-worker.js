@@ -10,6 +10,9 @@ const say = (name, english) => escaped(texts.get(name) || english);
 /** The cache of what this browser keeps, and its index, as in keep.js. */
 const KEPT = "cw-kept";
 const INDEX = "/assets/lazy/kept.json";
+/** A page is not shown this long after it was kept last, as in keep.js: 30 days. */
+const MAX_AGE_MS = 30 * 86_400_000;
+const isOld = ({ at }) => at < Date.now() - MAX_AGE_MS;
 
 /** The list of the conversations that are kept, the one that was read last first; empty if none is. */
 const list = (pages) => {
@@ -61,13 +64,15 @@ const conversationOf = (url) => new URL(url, self.location.origin).searchParams.
 /** The answer to the opening of a page while the server cannot be reached. */
 const withoutServer = async (url) => {
   const index = await (await find(INDEX))?.json();
+  const pages = (index?.pages ?? []).filter((page) => !isOld(page));
   const conversation = url.searchParams.get("conversation");
-  const page = conversation === null ? undefined : await find(`${url.pathname}?conversation=${encodeURIComponent(conversation)}`);
-  return page ?? new Response(documentWith(index?.pages ?? []), { status: 503, headers: HEADERS });
+  const wanted = conversation !== null && `${url.pathname}?conversation=${encodeURIComponent(conversation)}`;
+  const page = pages.some((kept) => kept.url === wanted) ? await find(wanted) : undefined;
+  return page ?? new Response(documentWith(pages), { status: 503, headers: HEADERS });
 };
 
-/** Removes conversations that were deleted here. */
-const forget = (conversations) =>
+/** Removes the pages for which `isGone` returns true. */
+const forget = (isGone) =>
   navigator.locks.request(KEPT, async () => {
     if (!(await caches.has(KEPT))) return;
     // If sign-out removes the cache meanwhile, all of this happens in the removed one, and nothing is stored again.
@@ -77,7 +82,8 @@ const forget = (conversations) =>
       await caches.delete(KEPT);
       return;
     }
-    const gone = index.pages.filter(({ url }) => conversations.includes(conversationOf(url)));
+    const gone = index.pages.filter(isGone);
+    if (!gone.length) return;
     for (const page of gone) await cache.delete(page.url);
     index.pages = index.pages.filter((page) => !gone.includes(page));
     await cache.put(INDEX, Response.json(index));
@@ -97,7 +103,7 @@ const deletedBy = async (request, { pathname }) => {
 
 const forgetDeleted = async (request, url) => {
   const deleted = await deletedBy(request, url);
-  if (deleted.length) await forget(deleted);
+  if (deleted.length) await forget((page) => deleted.includes(conversationOf(page.url)));
 };
 
 /** Returns whether the opening of this page means that nobody is signed in, or will not be for long. */
@@ -120,7 +126,11 @@ self.addEventListener("fetch", (event) => {
   if (request.method !== "GET") return;
   // Not frames, scripts and requests of the app, which know themselves what to do without an answer.
   if (request.mode === "navigate" && request.destination === "document") {
-    event.respondWith(fetch(request).catch(() => withoutServer(url)));
+    const answer = () => {
+      event.waitUntil(forget(isOld));
+      return withoutServer(url);
+    };
+    event.respondWith(fetch(request).catch(answer));
   } else if (isFile(request, url)) {
     event.respondWith(fetch(request).catch(async () => (await find(url.href)) ?? Response.error()));
   }

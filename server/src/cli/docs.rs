@@ -1,7 +1,7 @@
 //! `chatwright docs`: writes the documentation as a static site.
 
 use crate::Site;
-use crate::cli::fail;
+use crate::cli::{fail, report};
 use crate::routes::site;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,11 +19,6 @@ pub(super) fn run(arguments: &DocsArguments, site: Site) -> ExitCode {
             "this program has no built site, whose style sheets the pages need: build it with `cargo xtask site`",
         );
     };
-    match manual::write_site(&arguments.folder, [&base, &documents]) {
-        Ok(pages) => {
-            println!("{pages} pages in {}: open index.html", arguments.folder.display());
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&format!("{error:#}")),
-    }
+    let written = manual::write_site(&arguments.folder, [&base, &documents]);
+    report(written.map(|pages| format!("{pages} pages in {}: open index.html", arguments.folder.display())))
 }

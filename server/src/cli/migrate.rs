@@ -1,7 +1,7 @@
 //! `chatwright migrate`: copies all data of one database to another.
 
 use super::backup::keep_cookie_key;
-use super::fail;
+use super::report;
 use crate::capabilities::database_schema;
 use auth::COOKIE_KEY;
 use std::process::ExitCode;
@@ -20,13 +20,7 @@ pub(crate) struct MigrateArguments {
 
 /// Copies all rows and prints how many there were.
 pub(crate) async fn run(arguments: MigrateArguments) -> ExitCode {
-    match migrate(&arguments).await {
-        Ok(report) => {
-            println!("{report}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&format!("{error:#}")),
-    }
+    report(migrate(&arguments).await)
 }
 
 async fn migrate(arguments: &MigrateArguments) -> anyhow::Result<String> {

@@ -199,3 +199,14 @@ pub(crate) fn fail(message: &str) -> ExitCode {
     eprintln!("chatwright: {message}");
     ExitCode::FAILURE
 }
+
+/// Prints the report of a command, or why the command failed, and returns the exit code.
+pub(crate) fn report(done: anyhow::Result<String>) -> ExitCode {
+    match done {
+        Ok(report) => {
+            println!("{report}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}

@@ -6,18 +6,17 @@
 use super::stream::{self, EventStream, OptionalStream};
 use super::tags::AGENTS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
+use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::NoContent;
-use axum::{Extension, Json};
 use chat::{Caller, Chat, TextOrigin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use web::openapi::ApiRouter;
-use web::{HttpError, RequestContext, json_error};
+use web::{HttpError, RequestContext, SentJson, valid_json};
 use wire::api::{Answer, RunOptions, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
@@ -103,10 +102,10 @@ pub(crate) async fn send(
     sent_with: Option<Extension<RequestContext>>,
     Path((page_id, agent_id)): Path<(String, String)>,
     Query(which): Query<SendQuery>,
-    body: Result<Json<SendBody>, JsonRejection>,
+    body: SentJson<SendBody>,
 ) -> Result<EventStream, HttpError> {
     state.composition.current.check_agent_on_page(&caller, &page_id, &agent_id)?;
-    let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
+    let body = valid_json(body)?;
     let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
     let conversation_id = match (which.conversation_id.or(body.conversation_id), &body.id) {
         (Some(id), _) => id,
@@ -203,10 +202,10 @@ pub(crate) async fn compact(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
-    body: Result<Json<CompactBody>, JsonRejection>,
+    body: SentJson<CompactBody>,
 ) -> Result<EventStream, HttpError> {
     state.composition.current.check_agent_on_page(&caller, &names.0, &names.1)?;
-    let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
+    let body = valid_json(body)?;
     let (page_id, agent_id) = (names.0.clone(), names.1.clone());
     let conversation_id = resolve_conversation_id(&state.composition.chat, &caller, names).await?;
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), String::new());

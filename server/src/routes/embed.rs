@@ -18,6 +18,7 @@ use axum::response::{Html, IntoResponse, Response};
 use chat::Caller;
 use leptos::prelude::provide_context;
 use serde::Deserialize;
+use web::html::escaped;
 use wire::{ErrorCode, UserError};
 
 /// Marks a response that an allowed site may frame.
@@ -61,13 +62,16 @@ pub(crate) async fn script(State(state): State<AppState>, headers: HeaderMap) ->
 }
 
 /// `GET /embed-check.js`: a module that says whether the site that loads it may embed chats. Browsers do not tell a page
-/// why a frame was refused, so the element asks. The answer is about the site in the header `Origin` only, which scripts
-/// cannot set.
-pub(crate) async fn check(State(state): State<AppState>, headers: HeaderMap) -> Response {
-    let Some(site) = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()) else {
+/// why a frame was refused, so the element asks. The answer is about the asking site only.
+pub(crate) async fn check(
+    State(state): State<AppState>,
+    Query(EmbedQuery { host }): Query<EmbedQuery>,
+    request: Request,
+) -> Response {
+    let Some(site) = asking_site(request.headers(), &host) else {
         return (StatusCode::BAD_REQUEST, "The request has no `Origin`.").into_response();
     };
-    let is_listed = state.composition.current.authentication().may_embed(site);
+    let is_listed = may_frame(&state, site, &Credentials::from_request(&request));
     let fields = [
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -90,7 +94,7 @@ pub(crate) async fn outer_frame(
     }
     let body = document(
         "Chat",
-        &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", escape_html(&host)),
+        &format!("<script src=\"/assets/embed-door.js\" data-host=\"{}\"></script>", escaped(&host)),
         "",
     );
     allow_framing(Html(body).into_response(), &host, "frame-src 'self'; form-action 'self'")
@@ -153,11 +157,24 @@ async fn authenticate(
     Ok((known.caller, visitor))
 }
 
-/// Refuses sites that the config does not list, except this server itself, whose console shows a preview. Such a site
-/// cannot display the message, so it is logged as well.
-fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Option<Response> {
+/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Firefox leaves it out when a page of this
+/// server asks, such as the preview of the console. Such a page is trusted to name its own site as `host`.
+fn asking_site<'a>(headers: &'a HeaderMap, host: &'a str) -> Option<&'a str> {
+    match headers.get(header::ORIGIN) {
+        Some(origin) => origin.to_str().ok(),
+        None => headers.get("sec-fetch-site").is_some_and(|from| from == "same-origin").then_some(host),
+    }
+}
+
+/// Returns whether a site may embed chats: one that the config lists, or this server itself, whose console shows a preview.
+fn may_frame(state: &AppState, site: &str, sent: &Credentials) -> bool {
     let authentication = state.composition.current.authentication();
-    if authentication.may_embed(host) || authentication.origin(sent).is_some_and(|own| own == host) {
+    authentication.may_embed(site) || authentication.origin(sent).is_some_and(|own| own == site)
+}
+
+/// Refuses sites that may not embed chats. Such a site cannot display the message, so it is logged as well.
+fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Option<Response> {
+    if may_frame(state, host, sent) {
         return None;
     }
     tracing::warn!(site = host, "a site that is not listed in `embed.origins` tried to embed a chat");
@@ -170,7 +187,7 @@ fn reject_unlisted_site(state: &AppState, host: &str, sent: &Credentials) -> Opt
 /// site as well.
 fn error_frame(error: &UserError, host: &str) -> Response {
     let code = serde_json::to_value(error.code).unwrap_or_default();
-    let (code, message) = (escape_html(code.as_str().unwrap_or_default()), escape_html(&error.message));
+    let (code, message) = (escaped(code.as_str().unwrap_or_default()), escaped(&error.message));
     let head = format!(
         "<link rel=\"stylesheet\" href=\"/pkg/chatwright.css\" />\
          <script src=\"/assets/embed-frame.js\" data-code=\"{code}\" data-message=\"{message}\"></script>"
@@ -203,9 +220,4 @@ fn allow_framing(mut response: Response, host: &str, more: &str) -> Response {
     // With `no-referrer`, browsers send `Origin: null` for forms of this page.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
-}
-
-/// Escapes text for a document or an attribute in double quotes.
-fn escape_html(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

@@ -2,13 +2,12 @@
 
 use super::tags::ENDPOINTS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::Value;
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 /// Returns the routes.
 pub(crate) fn routes() -> ApiRouter<AppState> {
@@ -20,9 +19,9 @@ pub(crate) async fn call(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path((page_id, endpoint_id)): Path<(String, String)>,
-    payload: Result<Json<Value>, JsonRejection>,
+    payload: SentJson<Value>,
 ) -> Result<Json<Value>, HttpError> {
-    let Json(payload) = payload.map_err(|rejection| json_error(&rejection))?;
+    let payload = valid_json(payload)?;
     let named = (page_id.as_str(), endpoint_id.as_str());
     Ok(Json(state.composition.current.call_endpoint(&caller, named, payload).await?))
 }

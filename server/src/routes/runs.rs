@@ -3,7 +3,6 @@
 use super::stream::{self, EventStream};
 use super::tags::AGENTS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, NoContent, Response};
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use web::admin::is_admin;
 use web::openapi::{ApiRouter, Description, RouteOutput};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest, RunAnswer, RunRequest, UndecidedRunList};
 
 /// The default number of items in a list.
@@ -43,9 +42,9 @@ pub(crate) fn routes() -> ApiRouter<AppState> {
 pub(crate) async fn invoke(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    request: Result<Json<InvokeRequest>, JsonRejection>,
+    request: SentJson<InvokeRequest>,
 ) -> Result<Json<Invocation>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     Ok(Json(state.composition.chat.invoke(&caller, request).await?))
 }
 
@@ -81,9 +80,9 @@ impl RouteOutput for StartedRun {
 pub(crate) async fn start(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    request: Result<Json<RunRequest>, JsonRejection>,
+    request: SentJson<RunRequest>,
 ) -> Result<StartedRun, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let response = state.composition.chat.run_agent(&caller, request, is_admin(&caller)).await?;
     Ok(match response {
         RunResponse::Ended(run) => StartedRun::Ended(run),
@@ -97,9 +96,9 @@ pub(crate) async fn answer(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<RunAnswer>, JsonRejection>,
+    request: SentJson<RunAnswer>,
 ) -> Result<Json<Invocation>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     Ok(Json(state.composition.chat.answer_run(&caller, &id, request).await?))
 }
 

@@ -31,7 +31,27 @@ impl Server {
     }
 
     pub(crate) async fn conversation(&self, id: &str) -> Value {
-        self.request(Method::GET, &format!("/api/conversations/{id}")).send().await.unwrap().json().await.unwrap()
+        self.get(&format!("/api/conversations/{id}")).await
+    }
+
+    /// Returns the JSON at a path.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        self.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// Sends JSON; returns the status and the answer, which may be a text.
+    pub(crate) async fn call(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let response = self.request(method, path).json(&body).send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    /// Returns an API key of the server's owner.
+    pub(crate) async fn api_key(&self, scopes: &[&str]) -> String {
+        let body = json!({ "name": "test", "scopes": scopes, "expiresInDays": 1 });
+        let (_, made) = self.call(Method::POST, "/api/keys", body).await;
+        made["key"].as_str().unwrap().to_owned()
     }
 }
 

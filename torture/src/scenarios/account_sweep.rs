@@ -6,10 +6,11 @@ mod experiments;
 use crate::accounts::StoredAccounts;
 use crate::authenticator::{Authenticator, step_token};
 use crate::scenario::{Outcome, RunOptions, Testbed};
+use crate::scenarios::sign_ins::session_cookie;
 use crate::server::{Server, Setup};
 use anyhow::{Context, Result, bail, ensure};
 use faults::Point;
-use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, COOKIE, ORIGIN};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -141,11 +142,12 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     let browser = Browser::new(server)?;
     let token = server.first_account_token().await?;
     let first = [("token", token.as_str()), ("name", "ada"), ("password", FIRST_PASSWORD)];
-    progress.ada =
-        cookie(&send_write(progress, Write::FirstAccount, 303, browser.form("/auth/first-admin", &first)).await?)?;
+    progress.ada = session_cookie(
+        &send_write(progress, Write::FirstAccount, 303, browser.form("/auth/first-admin", &first)).await?,
+    )?;
     let sign_up = browser.form("/auth/sign-up", &[("name", "bob"), ("password", FIRST_PASSWORD)]);
     let answer = send_write(progress, Write::SignUp, 303, sign_up).await?;
-    progress.cookies.push(cookie(&answer)?);
+    progress.cookies.push(session_cookie(&answer)?);
     progress.bob = browser.user_id(&progress.ada, "bob").await?;
 
     let roles = json!({ "roles": ["editor"], "allowUnknownRoles": true });
@@ -164,10 +166,10 @@ async fn send_writes(server: &Server, progress: &mut Progress) -> Result<()> {
     let change = [("current", FIRST_PASSWORD), ("password", SECOND_PASSWORD)];
     let change = browser.form("/auth/password", &change).header(COOKIE, &progress.cookies[0]);
     let answer = send_write(progress, Write::ChangePassword, 303, change).await?;
-    progress.cookies.push(cookie(&answer)?);
+    progress.cookies.push(session_cookie(&answer)?);
     let sign_in = browser.form("/auth/sign-in", &[("name", "bob"), ("password", SECOND_PASSWORD)]);
     let answer = send_write(progress, Write::SignIn, 303, sign_in).await?;
-    progress.cookies.push(cookie(&answer)?);
+    progress.cookies.push(session_cookie(&answer)?);
     progress.ended = browser.other_session(&progress.cookies[2]).await?;
     let end = browser.form(&format!("/auth/sessions/{}/end", progress.ended), &[]).header(COOKIE, &progress.cookies[2]);
     send_write(progress, Write::EndSession, 303, end).await?;
@@ -390,10 +392,4 @@ impl Browser {
         // The most recently used session is listed first.
         Ok((*ids.last().context("no session on the account page")?).to_owned())
     }
-}
-
-fn cookie(answer: &Response) -> Result<String> {
-    let set = answer.headers().get_all(SET_COOKIE).iter().filter_map(|set| set.to_str().ok());
-    let session = set.filter_map(|set| set.split(';').next()).rfind(|set| set.contains("cw_session="));
-    Ok(session.with_context(|| format!("no session cookie was set: {}", answer.status()))?.to_owned())
 }

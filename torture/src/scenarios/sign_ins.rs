@@ -98,7 +98,8 @@ fn http_client() -> Result<reqwest::Client> {
     Ok(http.pool_max_idle_per_host(1).build()?)
 }
 
-fn session_cookie(answer: &Response) -> Result<String> {
+/// Returns the session cookie that an answer sets.
+pub(super) fn session_cookie(answer: &Response) -> Result<String> {
     let set = answer.headers().get_all(SET_COOKIE).iter().filter_map(|set| set.to_str().ok());
     let session = set.filter_map(|set| set.split(';').next()).rfind(|set| set.contains("cw_session="));
     Ok(session.with_context(|| format!("no session cookie was set: {}", answer.status()))?.to_owned())

@@ -35,7 +35,7 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
         let heard = window_event_listener(Custom::<CustomEvent>::new(MESSAGE), move |event: CustomEvent| {
             let own = frame.get_untracked().map(JsValue::from);
             if own.is_some() && own == event.target().map(JsValue::from) {
-                add_text(session, event.detail().as_string().unwrap_or_default());
+                session.add_to_draft(&event.detail().as_string().unwrap_or_default());
             }
         });
         on_cleanup(move || heard.remove());
@@ -53,15 +53,4 @@ pub(super) fn app_view(part: &DataPart) -> AnyView {
         Some(page.into_any())
     };
     shown.into_any()
-}
-
-/// Adds a text to the composer, after what the user has written.
-fn add_text(session: Session, text: String) {
-    session.draft.update(|draft| {
-        if !draft.is_empty() {
-            draft.push('\n');
-        }
-        draft.push_str(&text);
-    });
-    session.focus_requests.update(|count| *count += 1);
 }

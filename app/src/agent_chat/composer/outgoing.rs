@@ -34,6 +34,8 @@ pub(in crate::agent_chat) struct QueuedMessage {
     pub(in crate::agent_chat) metadata: Value,
     /// Whether the user is editing it; it is not sent meanwhile.
     pub(in crate::agent_chat) is_edited: ArcRwSignal<bool>,
+    /// The text in the field while the user is editing it.
+    pub(in crate::agent_chat) typed: ArcRwSignal<String>,
     /// The copy on the server.
     pub(in crate::agent_chat) copy: ArcRwSignal<ServerCopy>,
 }
@@ -43,16 +45,23 @@ pub(in crate::agent_chat) struct QueuedMessage {
 pub(in crate::agent_chat) struct ServerCopy {
     /// The text, and whether it is being edited here, as the server knows it; none if it has no copy.
     pub(in crate::agent_chat) stored: Option<(String, bool)>,
-    /// Whether it is being edited in another tab; it is not sent meanwhile.
+    /// Whether it is being edited in another tab; it is not sent meanwhile, unless the user asks for it.
     pub(in crate::agent_chat) is_held: bool,
     /// Why the server could not send it.
     pub(in crate::agent_chat) refusal: Option<String>,
+    /// Whether the user has removed the message, and the server cannot be told yet.
+    pub(in crate::agent_chat) is_removed: bool,
 }
 
 impl QueuedMessage {
     /// The text, and whether it is being edited. Not tracked.
     pub(in crate::agent_chat) fn state(&self) -> (String, bool) {
         (self.text.get_untracked(), self.is_edited.get_untracked())
+    }
+
+    /// Whether the user has removed it, and the server cannot be told yet. Tracked.
+    pub(in crate::agent_chat) fn is_removed(&self) -> bool {
+        self.copy.with(|copy| copy.is_removed)
     }
 }
 

@@ -132,6 +132,17 @@ impl Session {
         self.draft.set(text.unwrap_or_default());
     }
 
+    /// Adds a text to the composer, after what the user has written.
+    pub(in crate::agent_chat) fn add_to_draft(self, text: &str) {
+        self.draft.update(|draft| {
+            if !draft.is_empty() {
+                draft.push('\n');
+            }
+            draft.push_str(text);
+        });
+        self.focus_requests.update(|count| *count += 1);
+    }
+
     /// The beginning of keys in the browser's storage for this chat.
     pub(in crate::agent_chat) fn storage_key(self) -> String {
         self.block.with_value(|place| format!("{}/{}", place.page_id, place.block_id))

@@ -1,23 +1,33 @@
 //! Copies of the waiting messages on the server. The other tabs of the user show them, and the server
 //! sends them if no tab does. A copy is deleted when the conversation gets its message.
+//!
+//! A message that the user removes while the server cannot be reached stays in the list, marked as removed, and is never
+//! sent from here. Its copy is deleted as soon as the server answers.
 
 use super::queue::queued_message;
 use super::{Phase, Session};
+use crate::actions::MessageStatus;
 use crate::address::encode_component;
 use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage, ServerCopy};
+use crate::api::ApiError;
 use crate::api::transport::http::{self, Method};
 use crate::prelude::*;
 use crate::tab_sync;
+use crate::texts::{Text, t};
+use crate::ui::browser;
 use leptos::task::spawn_local;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::json;
+use std::time::Duration;
 use wire::UiMessage;
 use wire::api::Submission;
+use wire::error::ErrorCode;
 use wire::page::WhileRunning;
 
 /// How often the list is loaded in a row if copies change meanwhile.
 const ATTEMPTS: usize = 3;
+/// The pause before a removal is repeated that did not reach the server.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// The answer of the server: the queue of a conversation.
 #[derive(Deserialize)]
@@ -57,6 +67,12 @@ impl Session {
                 spawn_local(self.refresh_queue());
             }
         });
+        // Those that were removed before the page was loaded again.
+        for removed in self.queue.get_untracked() {
+            if untrack(|| removed.is_removed()) {
+                spawn_local(self.delete_copy(removed, usize::MAX));
+            }
+        }
         spawn_local(async move {
             self.refresh_queue().await;
             // Some are sent by pages only.
@@ -97,7 +113,7 @@ impl Session {
     fn next_to_store(self) -> Option<QueuedMessage> {
         let is_new = |queued: &&QueuedMessage| {
             let state = queued.state();
-            queued.copy.with_untracked(|copy| copy.stored.as_ref() != Some(&state))
+            queued.copy.with_untracked(|copy| !copy.is_removed && copy.stored.as_ref() != Some(&state))
         };
         self.queue.with_untracked(|queue| queue.iter().find(is_new).cloned())
     }
@@ -121,44 +137,106 @@ impl Session {
             "isEdited": state.1,
         });
         self.count_queue_change();
-        let stored = http::send::<IgnoredAny>(Method::Put, &path, &body).await;
+        let stored = http::send::<KeptQueue>(Method::Put, &path, &body).await;
         if self.is_disposed() {
             return false;
         }
         self.count_queue_change();
-        if stored.is_err() {
-            return false;
+        let Ok(KeptQueue { items }) = stored else { return false };
+        let waits = self.find_queued(&queued.key).is_some();
+        if waits && items.iter().all(|copy| copy.message.id != queued.key) {
+            // It is in the conversation already, as it was before this change.
+            self.give_up(&queued);
+            return true;
         }
-        queued.copy.set(ServerCopy { stored: Some(state), ..ServerCopy::default() });
-        let waits = self.queue.with_untracked(|queue| queue.iter().any(|waiting| waiting.key == queued.key));
+        let is_removed = untrack(|| queued.is_removed());
+        queued.copy.set(ServerCopy { stored: Some(state), is_removed, ..ServerCopy::default() });
         if waits || self.is_being_sent(&queued.key) {
             self.tell_of_queue();
         } else {
             // The user has removed it meanwhile.
-            self.delete_copy(&queued.key);
+            spawn_local(self.delete_copy(queued, usize::MAX));
         }
         true
     }
 
     /// Removes a message from the queue, here and on the server.
     pub(in crate::agent_chat) fn remove_queued(self, key: &str) {
+        let find = |queue: &Vec<QueuedMessage>| {
+            let place = queue.iter().position(|queued| queued.key == key)?;
+            Some((place, queue.get(place)?.clone()))
+        };
+        let Some((place, removed)) = self.queue.with_untracked(find) else { return };
         self.unqueue(key);
         if !self.stays_in_tab() {
-            self.delete_copy(key);
+            spawn_local(self.delete_copy(removed, place));
         }
     }
 
-    fn delete_copy(self, key: &str) {
-        let Some(path) = self.message_path(key) else { return };
-        self.count_queue_change();
-        spawn_local(async move {
-            // If it fails, the message is shown again with the next list.
-            let _ = http::act(Method::Delete, &path).await;
-            if !self.is_disposed() {
-                self.count_queue_change();
-                self.tell_of_queue();
+    /// Deletes the copy of a message that was removed here. While the server cannot be reached, this is repeated, and
+    /// the message is shown at its place in the queue again.
+    async fn delete_copy(self, removed: QueuedMessage, place: usize) {
+        let Some(path) = self.message_path(&removed.key) else { return };
+        loop {
+            self.count_queue_change();
+            let deleted = http::act(Method::Delete, &path).await;
+            if self.is_disposed() {
+                return;
             }
-        });
+            self.count_queue_change();
+            // If the server refuses it, the message is shown again with the next list.
+            let is_later = |error: ApiError| error.code().status() >= 500 || error.code() == ErrorCode::RateLimited;
+            if !deleted.is_err_and(is_later) {
+                break;
+            }
+            self.show_as_removed(&removed, place);
+            browser::sleep(RETRY).await;
+            // The server may have sent it meanwhile.
+            if self.is_disposed() || self.find_queued(&removed.key).is_none() {
+                return;
+            }
+        }
+        self.unqueue(&removed.key);
+        self.tell_of_queue();
+    }
+
+    fn show_as_removed(self, removed: &QueuedMessage, place: usize) {
+        // A list may have brought it back.
+        let known = self.find_queued(&removed.key);
+        if known.as_ref().is_some_and(|known| untrack(|| known.is_removed())) {
+            return;
+        }
+        known.as_ref().unwrap_or(removed).copy.update(|copy| copy.is_removed = true);
+        if known.is_none() {
+            self.queue.update(|queue| queue.insert(place.min(queue.len()), removed.clone()));
+        }
+        self.announcement.set(t(Text::QueueRemovedLater).to_owned());
+    }
+
+    /// Takes a message out of the queue that was sent or removed elsewhere.
+    pub(super) fn give_up(self, gone: &QueuedMessage) {
+        self.keep_typed(gone);
+        self.unqueue(&gone.key);
+    }
+
+    /// Puts the text that the user has typed into a message that is gone into the composer.
+    fn keep_typed(self, gone: &QueuedMessage) {
+        let ServerCopy { stored, is_removed, .. } = gone.copy.get_untracked();
+        let (text, is_edited) = gone.state();
+        let typed = if is_edited { gone.typed.get_untracked() } else { text.clone() };
+        let known = stored.map_or(text, |(stored, _)| stored);
+        let is_new = !typed.trim().is_empty() && typed.trim() != known.trim();
+        if is_removed || !is_new {
+            return;
+        }
+        self.add_to_draft(typed.trim());
+        if let Some(notices) = self.inner.with_value(|inner| inner.notices) {
+            notices.notify(t(Text::QueueEditReturned).to_owned(), MessageStatus::Info, None);
+        }
+    }
+
+    fn find_queued(self, key: &str) -> Option<QueuedMessage> {
+        self.queue.with_untracked(|queue| queue.iter().find(|queued| queued.key == key).cloned())
     }
 
     fn message_path(self, key: &str) -> Option<String> {
@@ -207,8 +285,11 @@ impl Session {
         let is_kept = |key: &str| kept.iter().any(|copy| copy.message.id == key);
         // A copy that is gone was sent or removed.
         let stays =
-            |queued: &&QueuedMessage| is_kept(&queued.key) || queued.copy.with_untracked(|copy| copy.stored.is_none());
-        let mut queue: Vec<_> = known.iter().filter(stays).cloned().collect();
+            |queued: &QueuedMessage| is_kept(&queued.key) || queued.copy.with_untracked(|copy| copy.stored.is_none());
+        let (mut queue, gone): (Vec<_>, Vec<_>) = known.iter().cloned().partition(stays);
+        for queued in &gone {
+            self.keep_typed(queued);
+        }
         for copy in kept {
             match known.iter().find(|queued| queued.key == copy.message.id) {
                 Some(queued) => adopt_copy(queued, copy),
@@ -248,6 +329,6 @@ fn from_copy(copy: KeptMessage) -> QueuedMessage {
     let files = message.parts.into_iter().filter_map(OutgoingFile::from_part).collect();
     let out = OutgoingMessage { text: text.clone(), files, metadata: message.metadata.unwrap_or_default() };
     let queued = queued_message(out, message.id);
-    queued.copy.set(ServerCopy { stored: Some((text, false)), is_held, refusal });
+    queued.copy.set(ServerCopy { stored: Some((text, false)), is_held, refusal, ..ServerCopy::default() });
     queued
 }

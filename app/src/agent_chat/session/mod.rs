@@ -44,7 +44,7 @@ use super::composer::outgoing::{Attachment, OutgoingMessage, QueuedMessage};
 use super::composer::speech;
 use super::composer::types::{CommandOption, OpenForm};
 use super::message::state::MessageState;
-use crate::actions::{BlockEvents, ClientTools};
+use crate::actions::{Actions, BlockEvents, ClientTools};
 use crate::agent_chat::chunk_tables::{CONVERSATION, SESSION};
 use crate::api::ApiError;
 use crate::chat_context::ChatContext;
@@ -188,6 +188,8 @@ struct SessionInner {
     /// Counts the changes of these copies, with their beginnings and ends: a list that was loaded
     /// meanwhile may lack one.
     queue_changes: u32,
+    /// Shows notices on the page about the queue.
+    notices: Option<Actions>,
     /// Whether the page is being asked if a message may be sent.
     is_asking_page: bool,
     /// The versions that the expected answer replaces.

@@ -3,6 +3,7 @@
 //! its id from the start, so that the server accepts it once, even if two tabs send it.
 
 use super::{Phase, Session};
+use crate::actions::Actions;
 use crate::agent_chat::chunk_tables::SESSION;
 use crate::agent_chat::composer::drafts::user_mark;
 use crate::agent_chat::composer::outgoing::{OutgoingFile, OutgoingMessage, QueuedMessage, ServerCopy};
@@ -75,10 +76,32 @@ impl Session {
         self.newest_answer().and_then(|answer| answer.metadata.with_untracked(|about| about.outcome))
     }
 
-    /// Sends the first message of the queue.
-    pub(in crate::agent_chat) fn send_first(self) {
+    /// The first message that is to be sent. Tracked.
+    pub(in crate::agent_chat) fn next_queued(self) -> Option<QueuedMessage> {
+        self.queue.with(|queue| queue.iter().find(|queued| !queued.is_removed()).cloned())
+    }
+
+    /// Sends the next message because the user asks for it, also one that waits for an edit in another tab. The
+    /// list is loaded first, because another tab may have changed the message, or sent it.
+    pub(in crate::agent_chat) fn send_next(self) {
+        let Some(wanted) = untrack(|| self.next_queued()) else { return };
+        leptos::task::spawn_local(async move {
+            self.refresh_queue().await;
+            if self.is_disposed() {
+                return;
+            }
+            let next = untrack(|| self.next_queued());
+            if let Some(next) = next.filter(|next| next.key == wanted.key) {
+                next.copy.update(|copy| copy.is_held = false);
+                self.send_first();
+            }
+        });
+    }
+
+    /// Sends the first message of the queue, unless it is being edited.
+    fn send_first(self) {
         self.drop_sent();
-        let first = self.queue.with_untracked(|queue| queue.first().cloned());
+        let first = untrack(|| self.next_queued());
         let is_held =
             |first: &QueuedMessage| first.is_edited.get_untracked() || first.copy.with_untracked(|copy| copy.is_held);
         let Some(first) = first.filter(|first| !is_held(first)) else { return };
@@ -99,11 +122,12 @@ impl Session {
 
     /// Removes messages that a duplicated tab has sent already.
     fn drop_sent(self) {
-        let is_known = |queued: &QueuedMessage| {
+        let is_known = |queued: &&QueuedMessage| {
             self.messages.with_untracked(|all| all.iter().any(|message| message.id == queued.key))
         };
-        if self.queue.with_untracked(|queue| queue.iter().any(is_known)) {
-            self.queue.update(|queue| queue.retain(|queued| !is_known(queued)));
+        let sent: Vec<_> = self.queue.with_untracked(|queue| queue.iter().filter(is_known).cloned().collect());
+        for queued in &sent {
+            self.give_up(queued);
         }
     }
 
@@ -111,6 +135,8 @@ impl Session {
     /// queue from now on.
     pub(in crate::agent_chat) fn persist_queue(self) {
         let Some(place) = self.queue_key() else { return };
+        let notices = use_context::<Actions>();
+        self.inner.update_value(|inner| inner.notices = notices);
         if self.queue.with_untracked(Vec::is_empty) {
             let kept = browser::read_session_storage(&place).and_then(|kept| serde_json::from_str(&kept).ok());
             let kept: Vec<QueuedMessage> = from_json(&kept.unwrap_or_default()).collect();
@@ -162,6 +188,7 @@ impl Session {
 
     /// Starts editing a waiting message.
     pub(in crate::agent_chat) fn edit_queued(queued: &QueuedMessage) {
+        queued.typed.set(queued.text.get_untracked());
         queued.is_edited.set(true);
     }
 
@@ -184,9 +211,15 @@ impl Session {
 
 pub(super) fn queued_message(out: OutgoingMessage, key: String) -> QueuedMessage {
     let OutgoingMessage { text, files, metadata } = out;
-    let (text, is_edited, copy) =
-        (ArcRwSignal::new(text), ArcRwSignal::new(false), ArcRwSignal::new(ServerCopy::default()));
-    QueuedMessage { key, text, files, metadata, is_edited, copy }
+    QueuedMessage {
+        key,
+        text: ArcRwSignal::new(text),
+        files,
+        metadata,
+        is_edited: ArcRwSignal::new(false),
+        typed: ArcRwSignal::new(String::new()),
+        copy: ArcRwSignal::new(ServerCopy::default()),
+    }
 }
 
 /// Serializes a message for the storage. Tracks the text and the copy, which may change while it waits.
@@ -194,7 +227,14 @@ fn to_json(queued: &QueuedMessage) -> Value {
     let file = |file: &OutgoingFile| json!({ "part": UiPart::File(file.part.clone()), "size": file.size });
     let files: Vec<Value> = queued.files.iter().map(file).collect();
     let stored = queued.copy.with(|copy| copy.stored.as_ref().map(|(text, _)| text.clone()));
-    json!({ "id": queued.key, "text": queued.text.get(), "files": files, "metadata": queued.metadata, "stored": stored })
+    json!({
+        "id": queued.key,
+        "text": queued.text.get(),
+        "files": files,
+        "metadata": queued.metadata,
+        "stored": stored,
+        "isRemoved": queued.is_removed(),
+    })
 }
 
 /// Reads messages from the storage.
@@ -211,8 +251,33 @@ fn from_json(kept: &Value) -> impl Iterator<Item = QueuedMessage> {
         let queued = queued_message(OutgoingMessage { text: text("text")?, files, metadata }, text("id")?);
         // Whether it was being edited is not known, so its state is stored again.
         let stored = text("stored").map(|text| (text, true));
-        queued.copy.set(ServerCopy { stored, ..ServerCopy::default() });
+        let is_removed = own.get("isRemoved").and_then(Value::as_bool) == Some(true);
+        queued.copy.set(ServerCopy { stored, is_removed, ..ServerCopy::default() });
         Some(queued)
     };
     kept.as_array().into_iter().flatten().filter_map(queued).take(MAX_QUEUED)
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_message_survives_a_reload() {
+        let check = |stored: Option<&str>, is_removed: bool| {
+            let out = OutgoingMessage { text: "And tomorrow?".to_owned(), ..OutgoingMessage::default() };
+            let queued = queued_message(out, "next".to_owned());
+            // Whether it was being edited is not kept.
+            let copy =
+                ServerCopy { stored: stored.map(|text| (text.to_owned(), true)), is_removed, ..ServerCopy::default() };
+            queued.copy.set(copy.clone());
+            let kept = Value::from(vec![untrack(|| to_json(&queued))]);
+            let read: Vec<_> =
+                from_json(&kept).map(|read| (read.state(), read.copy.get_untracked(), read.key)).collect();
+            assert_eq!(read, [(("And tomorrow?".to_owned(), false), copy, "next".to_owned())]);
+        };
+        check(None, false);
+        check(Some("And tomorrow?"), false);
+        check(Some("And today?"), true);
+    }
 }

@@ -5,7 +5,7 @@ use crate::forms::Field;
 use auth::password::Accounts;
 use leptos::prelude::*;
 use store::Identity;
-use web::html::error_message;
+use web::html::{account_part, error_message, row_button};
 use web::times::day;
 
 /// Tells users that they must sign in again before they link another account: they have no password, or their password
@@ -18,7 +18,7 @@ pub(crate) fn identities_view(
     identities: Vec<Identity>,
     problem: Option<String>,
     confirmation: Confirmation,
-) -> Option<impl IntoView + use<>> {
+) -> Option<AnyView> {
     if accounts.providers.is_empty() && identities.is_empty() {
         return None;
     }
@@ -44,7 +44,8 @@ pub(crate) fn identities_view(
         .map(|identity| {
             let provider = accounts.provider_of(&identity.issuer);
             let name = provider.map_or_else(|| identity.issuer.clone(), |provider| provider.settings.label.clone());
-            let label = format!("Unlink {name}");
+            let unlink =
+                row_button(format!("/auth/identities/{}/unlink", identity.id), "Unlink", format!("Unlink {name}"));
             let about = format!(
                 "{}, linked on {}, last used on {}",
                 identity.label,
@@ -57,23 +58,19 @@ pub(crate) fn identities_view(
                         <strong>{name}</strong>
                         <p class="cw-account-note">{about}</p>
                     </div>
-                    <form method="post" action=format!("/auth/identities/{}/unlink", identity.id)>
-                        <button class="cw-button" aria-label=label>"Unlink"</button>
-                    </form>
+                    {unlink}
                 </li>
             }
         })
         .collect();
     let again =
         (confirmation == Confirmation::SignInAgain).then(|| view! { <p class="cw-account-note">{SIGN_IN_AGAIN}</p> });
-    Some(view! {
-        <section class="cw-account-part" aria-labelledby="identities">
-            <h2 id="identities">"Company accounts"</h2>
-            <p class="cw-account-note">"You can sign in with these accounts. Roles that an account gives count where you signed in with it, not for API keys. Unlinking one signs you out there."</p>
-            {error_message(problem)}
-            <ul class="cw-account-list">{lines}</ul>
-            {again}
-            {links}
-        </section>
-    })
+    let content = view! {
+        <p class="cw-account-note">"You can sign in with these accounts. Roles that an account gives count where you signed in with it, not for API keys. Unlinking one signs you out there."</p>
+        {error_message(problem)}
+        <ul class="cw-account-list">{lines}</ul>
+        {again}
+        {links}
+    };
+    Some(account_part("identities", "Company accounts", content))
 }

@@ -20,7 +20,7 @@ use auth::password::{Accounts, Subject, Throttled, now_millis};
 use auth::{AccountAction, Credentials};
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Form, Router};
@@ -30,10 +30,7 @@ use serde_json::Map;
 use store::{EndedAtProvider, LinkOutcome, UnlinkOutcome};
 use uuid::Uuid;
 use views::{continue_page, problem_page};
-use web::{RequestContext, see_other};
-
-/// The throttle's key for answers of providers; no user has such a name.
-const THROTTLE_KEY: &str = " openid connect";
+use web::{RequestContext, see_other, with_cookie};
 
 /// Returns the pages.
 pub(crate) fn pages() -> Router<AccountState> {
@@ -140,7 +137,7 @@ async fn finish(
         });
     };
     let next = local_path(Some(&pending.next)).to_owned();
-    let attempt = match accounts.sign_in.throttle.begin(&throttle_key(), asker.address) {
+    let attempt = match accounts.sign_in.throttle.begin_from(asker.address) {
         Ok(attempt) => attempt,
         Err(Throttled { seconds, limit }) => {
             let subject = Subject::Client(asker.audit_address.clone());
@@ -275,7 +272,7 @@ async fn back_channel_logout(
     sent: Result<Form<LogoutForm>, FormRejection>,
 ) -> Result<Response, AccountError> {
     let status = |status: StatusCode| (status, [(header::CACHE_CONTROL, "no-store")]).into_response();
-    let attempt = match accounts.sign_in.throttle.begin(&throttle_key(), asker.address) {
+    let attempt = match accounts.sign_in.throttle.begin_from(asker.address) {
         Ok(attempt) => attempt,
         Err(Throttled { seconds, .. }) => {
             return Ok(web::with_retry_after(status(StatusCode::TOO_MANY_REQUESTS), seconds));
@@ -306,16 +303,4 @@ fn find<'a>(
     sent: &Credentials,
 ) -> Option<(&'a Provider, String)> {
     Some((accounts.provider(id)?, state.authentication().origin(sent)?))
-}
-
-/// Returns a new key for the throttle, so that only the limit of an address counts.
-fn throttle_key() -> String {
-    format!("{THROTTLE_KEY} {}", Uuid::now_v7())
-}
-
-fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
-    if let Some(cookie) = cookie {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-    response
 }

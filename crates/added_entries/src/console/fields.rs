@@ -1,7 +1,6 @@
-//! The fields of forms, and what they send.
+//! The fields of forms.
 
 use leptos::prelude::*;
-use url::form_urlencoded;
 
 /// The values with which a form is shown.
 pub struct FormState<B> {
@@ -55,41 +54,4 @@ pub fn agent_boxes(agents: Vec<(String, String)>, chosen: &[String]) -> Vec<AnyV
         checkbox("agent", id, label, is_chosen)
     });
     boxes.collect()
-}
-
-// It holds secrets as they were sent, so it has no `Debug`.
-/// The fields that a form has sent. A field may occur several times.
-pub struct SentFields(Vec<(String, String)>);
-
-impl SentFields {
-    /// Parses a form.
-    pub fn parse(form: &[u8]) -> Self {
-        Self(form_urlencoded::parse(form).into_owned().collect())
-    }
-
-    /// Returns all values of a field.
-    pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
-        self.0.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the first value of a field, without spaces around it; empty if there is none.
-    pub fn one<'f>(&'f self, name: &'f str) -> &'f str {
-        self.all(name).next().unwrap_or_default().trim()
-    }
-
-    /// Returns the first value of a field, if it is not empty.
-    pub fn filled<'f>(&'f self, name: &'f str) -> Option<&'f str> {
-        Some(self.one(name)).filter(|value| !value.is_empty())
-    }
-
-    /// Returns whether a field was sent, as a checked checkbox is.
-    pub fn is_checked(&self, name: &str) -> bool {
-        self.all(name).next().is_some()
-    }
-
-    /// Returns the lines of all values of a field that are not empty.
-    pub fn lines(&self, name: &str) -> Vec<String> {
-        let lines = self.all(name).flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect()
-    }
 }

@@ -6,7 +6,7 @@ mod origin;
 mod pages;
 
 pub use api::{export, remove};
-pub use fields::{FormState, SentFields, agent_boxes, checkbox, name_field, text_field};
+pub use fields::{FormState, agent_boxes, checkbox, name_field, text_field};
 pub use origin::{Origin, OriginQuery};
 pub use pages::{EntryPages, EntryView, SentEntry, after, entry_path, new_page, routes, switch_button};
 

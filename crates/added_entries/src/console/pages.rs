@@ -6,8 +6,8 @@ use crate::kind::{Entries, load};
 use crate::service;
 use axum::Router;
 use axum::extract::{Form, Path, Query, RawForm, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::{get, post};
 use capability::Context;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use serde_json::json;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::{error_message, facts, success_message, text};
 use web::times::minute;
-use web::{content_disposition, query_encoded, see_other, status_of};
+use web::{download, query_encoded, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The pages of a kind of entries. The path of each is below that of the list.
@@ -193,12 +193,7 @@ async fn delete<P: EntryPages>(
 async fn export<P: EntryPages>(admin: Admin, State(context): State<Context>) -> Result<Response, PageError> {
     let text = yaml::<P>(&context, &admin).await?;
     let name = format!("{}.yaml", P::PATH.rsplit('/').next().unwrap_or_default());
-    let headers = [
-        (header::CONTENT_TYPE, "text/yaml; charset=utf-8".to_owned()),
-        (header::CONTENT_DISPOSITION, content_disposition("attachment", &name)),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ];
-    Ok((headers, text).into_response())
+    Ok(download("text/yaml; charset=utf-8", &name, text))
 }
 
 /// Returns the export, which is recorded in the audit log.
@@ -208,7 +203,7 @@ async fn export<P: EntryPages>(admin: Admin, State(context): State<Context>) -> 
 pub(super) async fn yaml<P: EntryPages>(context: &Context, admin: &Admin) -> Result<String, UserError> {
     let text = load::<P>(context).await?.export();
     let action = format!("{}s", P::KIND.action("export"));
-    service::record(context, admin, &action, json!({})).await?;
+    admin.record(&context.store, &action, "", json!({})).await?;
     Ok(text)
 }
 

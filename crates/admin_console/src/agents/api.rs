@@ -4,13 +4,12 @@ use super::{AgentDetail, LiveTool};
 use crate::agents;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::api::ConversationView;
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -52,9 +51,9 @@ async fn ask(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    sent: Result<Json<QuestionBody>, JsonRejection>,
+    sent: SentJson<QuestionBody>,
 ) -> Result<Json<TestAnswer>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = agents::ask(&state, &admin, &id, &sent.text).await?;
     let view = state.chat.conversation(&admin.caller, &id).await?;
     Ok(Json(TestAnswer { conversation_id: id, view }))

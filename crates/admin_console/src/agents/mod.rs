@@ -247,10 +247,9 @@ pub(crate) async fn ask(state: &ConsoleState, admin: &Admin, id: &str, question:
             "You cannot chat with this agent: no page has it, or your roles do not allow the page or the agent. See `auth` in the config.",
         )
     })?;
-    let (store, chat) = (&state.store, &state.chat);
+    let chat = &state.chat;
     let conversation_id = uuid::Uuid::now_v7().simple().to_string();
-    let entry = admin.audit_entry("ask_agent", &conversation_id, json!({ "agentId": id }));
-    store.record_audit(entry).await.map_err(from_store_error)?;
+    admin.record(&state.store, "ask_agent", &conversation_id, json!({ "agentId": id })).await?;
     // A test says nothing about the administrator.
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), question);
     let message = TextOrigin::Program.mark(message);

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use store::RecentRun;
-use web::admin::{Admin, PageError, page};
+use web::admin::{Admin, PageError, folded_text, page};
 use web::html::Heading::{Number, Text};
 use web::html::{dollars, error_message, facts, link, number, seconds, table, text, text_area_content};
 use web::times::minute;
@@ -96,12 +96,7 @@ async fn render(
         <section class="cw-account-part" aria-labelledby="config">
             <h2 id="config">"Config"</h2>
             {facts(about.into_iter().chain(settings))}
-            {instructions.map(|text| view! {
-                <details class="cw-admin-call">
-                    <summary>"Instructions"</summary>
-                    <pre tabindex="0" aria-label="Instructions">{text}</pre>
-                </details>
-            })}
+            {instructions.map(|text| folded_text("Instructions", text))}
         </section>
         <section class="cw-account-part" aria-labelledby="bench">
             <h2 id="bench">"Test the agent"</h2>

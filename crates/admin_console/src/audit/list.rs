@@ -12,7 +12,7 @@ use web::admin::filters::{
     Choice, day_end, day_start, field, field_with_suggestions, non_empty, period_fields, select_field,
 };
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
-use web::admin::{UserNames, from_store_error, user_view};
+use web::admin::{UserNames, folded_text, from_store_error, user_view};
 use web::html::{link, text};
 use wire::UserError;
 use wire::hidden_characters::escaped_json;
@@ -183,7 +183,7 @@ impl List for AuditList {
         AuditColumn::new("Gates", "gates", |item| Cell::text(&item.row.gates))
             .shown_as(|item| text(gates_text(&item.row.gates))),
         AuditColumn::new("Arguments", "arguments", |item| Cell::text(&item.row.arguments))
-            .shown_as(|item| arguments_view(escaped_json(&item.row.arguments))),
+            .shown_as(|item| folded_text("Arguments", escaped_json(&item.row.arguments))),
         AuditColumn::new("Conversation", "conversation", |item| Cell::text(&item.row.conversation_id)).shown_as(
             |item| match item.row.conversation_id.as_str() {
                 "" => text(""),
@@ -283,16 +283,6 @@ fn suggestions(state: &ConsoleState) -> Vec<String> {
         ADMIN_ACTIONS.map(str::to_owned).into_iter().chain(state.actions.iter().cloned()).collect();
     of_admins.sort_unstable();
     AccountAction::ALL.into_iter().map(|(_, name)| name.to_owned()).chain(of_admins).collect()
-}
-
-fn arguments_view(arguments: String) -> AnyView {
-    view! {
-        <details class="cw-admin-call">
-            <summary>"Arguments"</summary>
-            <pre tabindex="0" aria-label="Arguments">{arguments}</pre>
-        </details>
-    }
-    .into_any()
 }
 
 fn verdict_view(verdict: Result<(u64, String), String>) -> AnyView {

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::{FeedbackRow, FeedbackSort, Store};
-use web::admin::filters::{Choice, row_button, select_field};
+use web::admin::filters::{Choice, select_field};
 use web::admin::from_store_error;
 use web::admin::list::{self, Cell, Column, List, ListPage, PageRequest};
-use web::html::{link, text};
+use web::html::{link, row_button, text};
 use web::openapi::ApiRouter;
 use wire::UserError;
 

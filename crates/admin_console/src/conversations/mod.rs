@@ -77,8 +77,7 @@ async fn find_and_record(
     let store = &state.store;
     let found = store.any_conversation(id).await.map_err(from_store_error)?.ok_or_else(UserError::not_found)?;
     if found.owner != admin.caller.user_id {
-        let entry = admin.audit_entry(what, id, json!({ "userId": found.owner }));
-        store.record_audit(entry).await.map_err(from_store_error)?;
+        admin.record(store, what, id, json!({ "userId": found.owner })).await?;
     }
     Ok(found)
 }

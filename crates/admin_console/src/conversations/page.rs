@@ -18,6 +18,7 @@ use web::times::minute;
 use wire::api::ConversationView;
 use wire::change::Rating;
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
+use wire::text::shortened;
 use wire::{
     CONTEXT_EDITS, ContextEdit, EndReason, HANDED_OVER, ProviderOutput, Role, ToolPart, ToolState, UiMessage, UiPart,
     handed_over_line, locale,
@@ -180,10 +181,7 @@ fn state_text(state: ToolState) -> &'static str {
 /// Returns the beginning of a value as JSON, with escapes for hidden characters.
 fn json_excerpt(value: &Value) -> String {
     let text = escaped_json(&serde_json::to_string_pretty(value).unwrap_or_default());
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    shortened(&text, MAX_SHOWN)
 }
 
 fn calls_table(calls: Vec<AuditRow>, names: &UserNames) -> AnyView {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use web::admin::filters::{Choice, non_empty};
+use web::html::escaped;
 
 /// The most characters of a value.
 const MAX_CHARS: usize = 300;
@@ -186,11 +187,6 @@ pub(super) fn script(server: &str) -> String {
 pub(super) fn element(attributes: &[(&'static str, String)]) -> String {
     let attributes: String = attributes.iter().map(|(name, value)| format!(" {name}=\"{}\"", escaped(value))).collect();
     format!("<agent-chat{attributes}></agent-chat>")
-}
-
-/// Escapes a text for an attribute in double quotes.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

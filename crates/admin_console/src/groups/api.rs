@@ -3,15 +3,14 @@
 use super::GroupAdmin;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Group, GroupMember};
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{ApiRouter, Created};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
@@ -53,9 +52,9 @@ struct AddedGroup {
 async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
-    sent: Result<Json<NewGroupBody>, JsonRejection>,
+    sent: SentJson<NewGroupBody>,
 ) -> Result<Created<AddedGroup>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     Ok(Created(AddedGroup { id: GroupAdmin::new(&state, &admin)?.add(&sent).await? }))
 }
 
@@ -96,9 +95,9 @@ async fn change(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    sent: Result<Json<GroupChangeBody>, JsonRejection>,
+    sent: SentJson<GroupChangeBody>,
 ) -> Result<Json<Group>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let groups = GroupAdmin::new(&state, &admin)?;
     groups.change(&id, &sent).await?;
     Ok(Json(groups.get(&id).await?))
@@ -137,7 +136,7 @@ async fn members(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    query: Result<Query<MembersQuery>, QueryRejection>,
+    query: SentQuery<MembersQuery>,
 ) -> Result<Json<GroupMembers>, HttpError> {
     let groups = GroupAdmin::new(&state, &admin)?;
     groups.get(&id).await?;

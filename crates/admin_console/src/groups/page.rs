@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use store::{Group, GroupMember};
 use web::admin::list::List;
-use web::admin::{Admin, PageError, from_store_error, page};
+use web::admin::{Admin, PageError, delete_section, from_store_error, page};
 use web::html::{error_message, link, success_message, text};
 use web::{query_encoded, see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -209,7 +209,8 @@ fn members_view(group: &Group, members: Vec<GroupMember>, next: Option<String>, 
 }
 
 fn change_view<R: IntoView>(group: &Group, roles: R) -> impl IntoView + use<R> {
-    let to = |act: &str| format!("{}/{}/{act}", GroupList::PATH, group.id);
+    let path = format!("{}/{}", GroupList::PATH, group.id);
+    let to = |act: &str| format!("{path}/{act}");
     let (switch, switch_name, note) = if group.provisioned {
         ("release", "Set the members here", "Then the directory no longer finds this group.")
     } else {
@@ -227,12 +228,6 @@ fn change_view<R: IntoView>(group: &Group, roles: R) -> impl IntoView + use<R> {
             <p class="cw-account-note">{note}</p>
             <form class="cw-admin-acts" method="post" action=to(switch)><button class="cw-button">{switch_name}</button></form>
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Its members lose the roles of the group, and stay users."</p>
-            <form class="cw-admin-acts" method="post" action=to("delete")>
-                <button class="cw-button cw-danger">"Delete group"</button>
-            </form>
-        </section>
+        {delete_section(&path, "Its members lose the roles of the group, and stay users.", "Delete group")}
     }
 }

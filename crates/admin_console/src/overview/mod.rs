@@ -5,7 +5,6 @@ mod views;
 use crate::state::ConsoleState;
 use auth::groups::group_name_key;
 use auth::password::now_millis;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -20,7 +19,7 @@ use web::admin::{ADMINISTRATION, Admin, PageError, START_PATH, UserNames, from_s
 use web::html::{link, text};
 use web::openapi::ApiRouter;
 use web::times::iso_day;
-use web::{HttpError, query_encoded, valid_query};
+use web::{HttpError, SentQuery, query_encoded, valid_query};
 use wire::UserError;
 
 use views::{charts, model_table, totals, usage_row, usage_table};
@@ -295,7 +294,7 @@ async fn filters(state: &ConsoleState, query: &OverviewQuery) -> Result<AnyView,
 async fn show_api(
     _: Admin,
     State(state): State<ConsoleState>,
-    query: Result<Query<OverviewQuery>, QueryRejection>,
+    query: SentQuery<OverviewQuery>,
 ) -> Result<Json<Overview>, HttpError> {
     Ok(Json(overview(&state, &valid_query(query)?, now_millis()).await?))
 }

@@ -2,8 +2,7 @@
 
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use capability::ToolServerStatus;
 use leptos::prelude::*;
 use schemars::JsonSchema;
@@ -17,7 +16,7 @@ use web::html::Heading::{Number, Text};
 use web::html::{link, number, seconds, table, text};
 use web::openapi::ApiRouter;
 use web::times::minute;
-use web::{HttpError, query_encoded, valid_query};
+use web::{HttpError, SentQuery, query_encoded, valid_query};
 use wire::UserError;
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -171,8 +170,8 @@ impl List for ToolList {
 async fn health(
     _: Admin,
     State(state): State<ConsoleState>,
-    query: Result<Query<ToolQuery>, QueryRejection>,
-    after: Result<Query<After>, QueryRejection>,
+    query: SentQuery<ToolQuery>,
+    after: SentQuery<After>,
 ) -> Result<Json<ToolsHealth>, HttpError> {
     let (query, After { after }) = (valid_query(query)?, valid_query(after)?);
     let ListPage { items, next } = ToolList::fetch(&state, &query, &PageRequest::after(after)).await?;

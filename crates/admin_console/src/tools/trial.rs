@@ -3,7 +3,6 @@
 use crate::agents::{self, LiveTool};
 use crate::audit::gates_text;
 use crate::state::ConsoleState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -14,10 +13,10 @@ use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
+use web::admin::{ADMINISTRATION, Admin, PageError, folded_text, page};
 use web::html::{error_message, facts, link, seconds, text, text_area_content};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error, query_encoded, status_of};
+use web::{HttpError, SentJson, query_encoded, status_of, valid_json};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -29,7 +28,7 @@ pub(super) fn routes() -> ApiRouter<ConsoleState> {
 /// Runs a tool as a test. The administrator's action and the call each have a row in the audit log.
 async fn run_trial(state: &ConsoleState, admin: &Admin, request: TrialRequest) -> Result<TrialResult, UserError> {
     let about = json!({ "agentId": request.agent_id, "tool": request.tool });
-    state.store.record_audit(admin.audit_entry("try_tool", "", about)).await.map_err(from_store_error)?;
+    admin.record(&state.store, "try_tool", "", about).await?;
     state.chat.try_tool(&admin.caller, request).await
 }
 
@@ -92,9 +91,9 @@ async fn try_tool(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path((agent_id, tool)): Path<(String, String)>,
-    sent: Result<Json<ToolTrialBody>, JsonRejection>,
+    sent: SentJson<ToolTrialBody>,
 ) -> Result<Json<TrialResult>, HttpError> {
-    let Json(ToolTrialBody { arguments, approved }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let ToolTrialBody { arguments, approved } = valid_json(sent)?;
     let arguments = Value::Object(arguments).to_string();
     Ok(Json(run_trial(&state, &admin, TrialRequest { agent_id, tool, arguments, approved }).await?))
 }
@@ -146,10 +145,7 @@ fn render(
         <section class="cw-account-part" aria-label="About">
             {facts(about)}
             <p class="cw-admin-text">{tool.description}</p>
-            <details class="cw-admin-call">
-                <summary>"Input schema"</summary>
-                <pre tabindex="0" aria-label="Input schema">{schema}</pre>
-            </details>
+            {folded_text("Input schema", schema)}
         </section>
         <section class="cw-account-part" aria-labelledby="try">
             <h2 id="try">"Test the tool"</h2>

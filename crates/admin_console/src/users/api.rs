@@ -3,15 +3,14 @@
 use super::UserAdmin;
 use crate::state::ConsoleState;
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::UserRow;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{Accepted, ApiRouter, Created};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
     ApiRouter::new(&ADMINISTRATION)
@@ -55,9 +54,9 @@ struct AddedUser {
 async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
-    sent: Result<Json<NewUserBody>, JsonRejection>,
+    sent: SentJson<NewUserBody>,
 ) -> Result<Created<AddedUser>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let (id, password) = UserAdmin::new(&state, &admin)?.add(&sent).await?;
     Ok(Created(AddedUser { id, password }))
 }
@@ -91,9 +90,9 @@ async fn change(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    sent: Result<Json<UserChangeBody>, JsonRejection>,
+    sent: SentJson<UserChangeBody>,
 ) -> Result<Json<UserRow>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let users = UserAdmin::new(&state, &admin)?;
     if let Some(roles) = sent.roles {
         users.set_roles(&id, roles, sent.allow_unknown_roles).await?;
@@ -156,7 +155,7 @@ async fn remove(
     admin: Admin,
     State(state): State<ConsoleState>,
     Path(id): Path<String>,
-    query: Result<Query<DeleteQuery>, QueryRejection>,
+    query: SentQuery<DeleteQuery>,
 ) -> Result<Accepted, HttpError> {
     UserAdmin::new(&state, &admin)?.delete(&id, &valid_query(query)?.name).await?;
     Ok(Accepted)

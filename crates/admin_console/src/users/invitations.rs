@@ -3,7 +3,6 @@
 use super::{UserAdmin, roles, sent_field};
 use crate::state::ConsoleState;
 use auth::password::{INVITATION_DAYS, INVITATION_PATH, InvitedUser, MadeInvitation, now_millis};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{NoContent, Response};
@@ -18,7 +17,7 @@ use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::{error_message, success_message};
 use web::openapi::{ApiRouter, Created};
 use web::times::{day, minute};
-use web::{HttpError, Origin, json_error, query_encoded, see_other};
+use web::{HttpError, Origin, SentJson, query_encoded, see_other, valid_json};
 use wire::UserError;
 
 const PATH: &str = "/admin/invitations";
@@ -80,9 +79,9 @@ async fn add(
     admin: Admin,
     State(state): State<ConsoleState>,
     origin: Option<Extension<Origin>>,
-    sent: Result<Json<InvitationBody>, JsonRejection>,
+    sent: SentJson<InvitationBody>,
 ) -> Result<Created<AddedInvitation>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let origin = origin.map(|Extension(origin)| origin);
     Ok(Created(UserAdmin::new(&state, &admin)?.invite(&sent, origin.as_ref()).await?))
 }

@@ -20,6 +20,20 @@ pub trait EarlierHistory: Send + Sync + 'static {
     fn longest_result(&self) -> usize;
 }
 
+impl<T: EarlierHistory> EarlierHistory for Arc<T> {
+    fn read(&self) -> Vec<Arc<Message>> {
+        T::read(self)
+    }
+
+    fn may_contain(&self, text: &str) -> bool {
+        T::may_contain(self, text)
+    }
+
+    fn longest_result(&self) -> usize {
+        T::longest_result(self)
+    }
+}
+
 /// The messages before a history, which are read at most once.
 #[derive(Clone)]
 pub struct EarlierMessages(Arc<Shared>);

@@ -2,6 +2,7 @@
 //! token names an unknown key, but only at a limited rate.
 
 use super::keys::{SigningKey, keys_from_jwks, matching_keys};
+use super::pace::RequestPace;
 use anyhow::{Context, anyhow, ensure};
 use arc_swap::ArcSwap;
 use egress::{Egress, EgressRequest};
@@ -13,8 +14,6 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-/// The minimum interval between requests: tokens with invented key ids cause no more.
-pub(super) const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// The keys are refreshed after this time, so that a removed key becomes invalid.
 const MAX_AGE: Duration = Duration::from_secs(600);
 /// How long old keys are used if the URL cannot be reached.
@@ -29,8 +28,8 @@ pub(super) struct JwksCache {
     url: Url,
     egress: Egress,
     cached: ArcSwap<CachedKeys>,
-    /// The time of the last request; locked during a request.
-    last_request: Mutex<Option<Instant>>,
+    /// Locked during a request.
+    pace: Mutex<RequestPace>,
 }
 
 /// The keys of the last successful request.
@@ -50,7 +49,7 @@ impl CachedKeys {
 impl JwksCache {
     pub(super) fn new(url: &Url, allow_private: bool) -> anyhow::Result<Self> {
         let egress = Egress::new(allow_private).map_err(|error| anyhow!(error))?;
-        Ok(Self { url: url.clone(), egress, cached: ArcSwap::default(), last_request: Mutex::default() })
+        Ok(Self { url: url.clone(), egress, cached: ArcSwap::default(), pace: Mutex::default() })
     }
 
     /// Returns the matching keys, see [`super::keys::KeySource::find`].
@@ -68,13 +67,12 @@ impl JwksCache {
     /// Refreshes the keys, unless that was done recently, for example by another task while this
     /// one waited.
     async fn refresh(&self, seen: &Arc<CachedKeys>) {
-        let mut asked = self.last_request.lock().await;
+        let mut pace = self.pace.lock().await;
         let is_changed = !Arc::ptr_eq(&self.cached.load_full(), seen);
-        if is_changed || asked.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
+        if is_changed || !pace.allows_request() {
             return;
         }
-        *asked = Some(Instant::now());
-        match self.fetch().await {
+        match pace.run(self.fetch()).await {
             Ok(keys) => self.cached.store(Arc::new(CachedKeys { keys, loaded_at: Some(Instant::now()) })),
             Err(error) => tracing::error!(url = %self.url, %error, "cannot load the keys for verifying tokens"),
         }

@@ -5,11 +5,13 @@ mod claims;
 mod crypto;
 mod jwks;
 mod keys;
+mod pace;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::claims::find_claim;
 use self::keys::{KeySource, SigningKey};
+pub(crate) use self::pace::RequestPace;
 use chat::{Caller, SiteClaims};
 use config::{JwtAuth, JwtKeys};
 use jsonwebtoken::errors::ErrorKind;
@@ -96,8 +98,8 @@ impl Jwt {
     pub(super) async fn site_user(&self, token: &str) -> Result<Caller, TokenError> {
         let claims = self.verified_claims(token).await?;
         let mut user = claims::user(&claims, &self.settings.claims).ok_or(TokenError::NoUser)?;
-        let vouched: SiteClaims = claims::site_claims(&claims).ok_or(TokenError::SiteClaims)?;
-        user.site_claims = Some(Arc::new(vouched));
+        let site: SiteClaims = claims::site_claims(&claims).ok_or(TokenError::SiteClaims)?;
+        user.site_claims = Some(Arc::new(site));
         Ok(user)
     }
 

@@ -259,7 +259,7 @@ async fn changed_keys_are_loaded_and_unknown_key_ids_cause_no_requests() {
         assert_eq!(jwt.user(&forged).await, Err(TokenError::Signature));
     }
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
-    tokio::time::sleep(jwks::MIN_INTERVAL).await;
+    tokio::time::sleep(pace::MIN_INTERVAL).await;
     assert!(jwt.user(&new.token("new", json!({}))).await.is_ok());
     assert_eq!(jwt.user(&old.token("old", json!({}))).await, Err(TokenError::Signature));
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 2);
@@ -271,4 +271,24 @@ async fn unreachable_key_set_is_reported() {
     let url = format!("http://{closed}/keys").parse().unwrap();
     let jwt = jwt(JwtKeys::Url { url, allow_private: true });
     assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(TokenError::NoKeys));
+}
+
+#[tokio::test]
+async fn key_server_without_an_answer_is_asked_once_for_all_who_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/keys", listener.local_addr().unwrap()).parse().unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    tokio::spawn(async move {
+        let mut connections = Vec::new();
+        while let Ok((connection, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::Relaxed);
+            connections.push(connection);
+        }
+    });
+    let jwt = jwt(JwtKeys::Url { url, allow_private: true });
+    let token = Signer::ed().token("k", json!({}));
+    let refused = futures::future::join_all((0..3).map(|_| jwt.user(&token))).await;
+    assert!(refused.iter().all(|refused| *refused == Err(TokenError::NoKeys)), "{refused:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 }

@@ -2,7 +2,7 @@
 //! refreshed from time to time.
 
 use super::{ProviderClient, ProviderError};
-use crate::jwt::{Jwt, TokenKind};
+use crate::jwt::{Jwt, RequestPace, TokenKind};
 use config::{ClaimNames, JwtAuth, JwtKeys, OpenIdProvider};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -11,8 +11,6 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-/// The minimum interval between requests.
-const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// The metadata is refreshed after this time.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 /// How long old metadata is used if the provider cannot be reached.
@@ -58,7 +56,7 @@ pub(super) struct MetadataCache(Mutex<Cached>);
 #[derive(Default)]
 struct Cached {
     loaded: Option<(Instant, Arc<Metadata>)>,
-    last_request: Option<Instant>,
+    pace: RequestPace,
 }
 
 impl MetadataCache {
@@ -75,12 +73,12 @@ impl MetadataCache {
             return Ok(metadata);
         }
         let old = known(MAX_STALE);
-        if cached.last_request.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
+        if !cached.pace.allows_request() {
             return old
                 .ok_or_else(|| ProviderError::Unreachable("its metadata could not be loaded a moment ago".to_owned()));
         }
-        cached.last_request = Some(Instant::now());
-        match load(settings, client).await {
+        let loaded = cached.pace.run(load(settings, client)).await;
+        match loaded {
             Ok(metadata) => {
                 let metadata = Arc::new(metadata);
                 cached.loaded = Some((Instant::now(), metadata.clone()));
@@ -92,18 +90,10 @@ impl MetadataCache {
             }
         }
     }
-
-    /// Loads the metadata without the cache.
-    pub(super) async fn load(
-        &self,
-        settings: &OpenIdProvider,
-        client: &ProviderClient,
-    ) -> Result<Metadata, ProviderError> {
-        load(settings, client).await
-    }
 }
 
-async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Metadata, ProviderError> {
+/// Loads the metadata without the cache.
+pub(super) async fn load(settings: &OpenIdProvider, client: &ProviderClient) -> Result<Metadata, ProviderError> {
     let refuse = |problem: &str| ProviderError::Unreachable(problem.to_owned());
     let text = format!("{}/.well-known/openid-configuration", settings.issuer.trim_end_matches('/'));
     let url = Url::parse(&text).map_err(|_| refuse("its issuer is not a URL"))?;

@@ -56,7 +56,7 @@ pub struct Provider {
 struct ProviderClient(Egress);
 
 /// The parameters that the provider adds to the redirect URI (RFC 6749, 4.1.2; RFC 9207).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct Callback {
     /// The `state` of the request.
     #[serde(default)]
@@ -111,7 +111,7 @@ impl Provider {
     /// # Errors
     /// A message for the operator.
     pub async fn check(&self) -> Result<bool, String> {
-        let metadata = self.metadata.load(&self.settings, &self.client).await.map_err(|error| error.to_string())?;
+        let metadata = discovery::load(&self.settings, &self.client).await.map_err(|error| error.to_string())?;
         Ok(metadata.end_session_endpoint.is_some())
     }
 

@@ -16,7 +16,7 @@ const MAX_AGE: i64 = 15 * 60;
 const PURPOSE: &[u8] = b"chatwright openid connect sign-in 1\0";
 
 /// A sign-in that has begun.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingSignIn {
     /// The id of the provider.
     pub provider: String,

@@ -5,6 +5,7 @@ use super::keys::DAY;
 use crate::token_parts::{hash_token, now_millis, random_bytes};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::fmt;
 use store::{AddUserOutcome, AuditEntry, Invitation, NewInvitation, NewUser, StoreError};
 use uuid::Uuid;
 
@@ -14,7 +15,6 @@ pub const INVITATION_PATH: &str = "/auth/invitation";
 pub const INVITATION_DAYS: i64 = 7;
 
 /// A new invitation. The token is known only now: its hash is stored.
-#[derive(Debug)]
 pub struct MadeInvitation {
     /// The invitation's id, which is no secret.
     pub id: String,
@@ -22,6 +22,13 @@ pub struct MadeInvitation {
     pub token: String,
     /// When it expires, in Unix milliseconds.
     pub expires_at: i64,
+}
+
+/// Formats nothing secret.
+impl fmt::Debug for MadeInvitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MadeInvitation").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// The rights that an invitation gives.

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
+use std::fmt;
 use store::{AuditEntry, NewApiKey, StoreError};
 use uuid::Uuid;
 
@@ -48,7 +49,7 @@ impl KeyScope {
 }
 
 /// A new key. It is shown only once.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewKey {
     /// The key's id, which is no secret.
@@ -57,6 +58,13 @@ pub struct NewKey {
     pub key: String,
     /// When the key expires, in Unix milliseconds.
     pub expires_at: i64,
+}
+
+/// Formats nothing secret.
+impl fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewKey").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 impl Accounts {
@@ -129,4 +137,16 @@ pub fn is_key(text: &str) -> bool {
 /// Parses stored scope names; unknown ones are ignored.
 pub fn parse_scopes(names: &[String]) -> Vec<KeyScope> {
     KeyScope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_keys_are_formatted_without_their_secret() {
+        let (_, new) = new_key("ada", "nightly", &[KeyScope::Agents], 30);
+        let shown = format!("{new:?}");
+        assert!(shown.contains(&new.id) && !shown.contains(&new.key), "{shown}");
+    }
 }

@@ -83,14 +83,14 @@ impl Accounts {
     pub(super) async fn open(
         settings: &AccountAuth,
         store: Store,
-        desk: SignInState,
+        sign_in: SignInState,
         (pending, second_factors): (PendingSignIns, SecondFactors),
     ) -> anyhow::Result<Self> {
         // Without passwords, administrators come from a provider.
         if !settings.passwords || store.has_users().await? {
-            desk.setup.clear()
+            sign_in.setup.clear()
         } else {
-            desk.setup.create()
+            sign_in.setup.create()
         }
         let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
         let issuers = settings.providers.iter().map(|provider| {
@@ -98,7 +98,7 @@ impl Accounts {
             (provider.issuer.clone(), millis(lifetime))
         });
         let ways = Arc::new(SignInWays { passwords: settings.passwords, issuers: issuers.collect() });
-        Ok(Self { store, settings: settings.clone(), sign_in: desk, providers, pending, second_factors, ways })
+        Ok(Self { store, settings: settings.clone(), sign_in, providers, pending, second_factors, ways })
     }
 
     /// Returns the provider with an id.
@@ -200,8 +200,8 @@ impl Accounts {
     /// Counts a failed attempt at the account of a user, or with a name that nobody has. An audit
     /// entry is written in the background, so that the response time does not reveal which names
     /// exist.
-    pub fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
-        let Some(row) = self.sign_in.failures.count(action, user.map_err(String::as_str), address) else { return };
+    pub fn record_failure(&self, action: AccountAction, user: Result<&str, &str>, address: Option<&str>) {
+        let Some(row) = self.sign_in.failures.count(action, user, address) else { return };
         let store = self.store.clone();
         tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }

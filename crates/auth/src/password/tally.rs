@@ -235,15 +235,15 @@ mod tests {
 
     #[test]
     fn actions_beyond_the_budget_share_one_entry() {
-        let (desk, now) = (SignInState::default(), Instant::now());
+        let (sign_in, now) = (SignInState::default(), Instant::now());
         let row = || ACTION.success_entry("u1", Some("203.0.113.0/24"), Map::new());
-        let own = (0..500).filter(|_| desk.row_within_budget(ACTION, row()).is_some()).count();
+        let own = (0..500).filter(|_| sign_in.row_within_budget(ACTION, row()).is_some()).count();
         assert!((200..=201).contains(&own), "{own}");
         assert!(
-            desk.row_within_budget(ACTION, ACTION.success_entry("u2", None, Map::new())).is_some(),
+            sign_in.row_within_budget(ACTION, ACTION.success_entry("u2", None, Map::new())).is_some(),
             "others have theirs"
         );
-        let rows = desk.failures.tally.drain_rows(now + WINDOW * 2, false);
+        let rows = sign_in.failures.tally.drain_rows(now + WINDOW * 2, false);
         assert_eq!(shown(&rows), [format!(r#"u1 ok: {{"times":{}}}"#, 500 - own)]);
     }
 }

@@ -46,21 +46,31 @@ pub struct Throttled {
 /// A counted attempt.
 #[derive(Debug)]
 pub struct SignInAttempt {
-    name: String,
+    /// `None` if only the limit of the address counts.
+    name: Option<String>,
     address: Option<IpAddr>,
 }
 
 impl Throttle {
-    /// Counts an attempt.
+    /// Counts an attempt with a name.
     ///
     /// # Errors
     /// A limit is exceeded.
     pub fn begin(&self, name: &str, address: Option<IpAddr>) -> Result<SignInAttempt, Throttled> {
-        self.begin_at(name, address, Instant::now())
+        self.begin_at(Some(name), address, Instant::now())
     }
 
-    fn begin_at(&self, name: &str, address: Option<IpAddr>, now: Instant) -> Result<SignInAttempt, Throttled> {
-        let one = SignInAttempt { name: name.to_owned(), address };
+    /// Counts an attempt in which no name is guessed, for example an answer of a provider: only the limit of the address
+    /// counts.
+    ///
+    /// # Errors
+    /// The limit is exceeded.
+    pub fn begin_from(&self, address: Option<IpAddr>) -> Result<SignInAttempt, Throttled> {
+        self.begin_at(None, address, Instant::now())
+    }
+
+    fn begin_at(&self, name: Option<&str>, address: Option<IpAddr>, now: Instant) -> Result<SignInAttempt, Throttled> {
+        let one = SignInAttempt { name: name.map(str::to_owned), address };
         let mut counts = self.counts.lock();
         let left = |count: &AttemptCount| WINDOW.saturating_sub(now.duration_since(count.began));
         let full = one.limits().filter_map(|(counted, most)| {
@@ -101,8 +111,8 @@ impl SignInAttempt {
     fn limits(&self) -> impl Iterator<Item = (ThrottleKey, u32)> {
         let address = self.address.and_then(network);
         let counted = [
-            Some(ThrottleKey::NameFrom(self.name.clone(), address)),
-            Some(ThrottleKey::Name(self.name.clone())),
+            self.name.clone().map(|name| ThrottleKey::NameFrom(name, address)),
+            self.name.clone().map(ThrottleKey::Name),
             address.map(ThrottleKey::Address),
         ];
         counted.into_iter().zip(LIMITS).filter_map(|(counted, most)| Some((counted?, most)))
@@ -132,7 +142,7 @@ mod tests {
     fn attempts_are_limited_by_name_and_address() {
         let (throttle, now) = (Throttle::default(), Instant::now());
         let one = |name: &str, from, seconds: u64| {
-            throttle.begin_at(name, from, now + Duration::from_secs(seconds)).map(drop)
+            throttle.begin_at(Some(name), from, now + Duration::from_secs(seconds)).map(drop)
         };
         for _ in 0..10 {
             assert_eq!(one("ada", address(1), 0), Ok(()));
@@ -160,6 +170,19 @@ mod tests {
             let _ = one(&format!("v{number}"), Some(IpAddr::from([127, 0, 0, 1])), 0);
         }
         assert!(one("new", Some(IpAddr::from([127, 0, 0, 1])), 0).is_ok(), "a proxy stands for many");
+    }
+
+    #[test]
+    fn attempts_without_a_name_count_for_their_address_only() {
+        let throttle = Throttle::default();
+        for _ in 0..200 {
+            assert!(throttle.begin_from(address(1)).is_ok());
+        }
+        let limit = |from| throttle.begin_from(from).err().map(|refused| refused.limit);
+        assert_eq!(limit(address(1)), Some("address"));
+        assert_eq!(limit(address(2)), None);
+        assert_eq!(limit(Some(IpAddr::from([127, 0, 0, 1]))), None);
+        assert_eq!(throttle.counts.lock().len(), 2, "one for each address");
     }
 
     #[test]

@@ -24,8 +24,7 @@ impl Inner {
             return Ok(());
         }
         let (user_id, id) = (&caller.user_id, &request.conversation_id);
-        let encoded = self.store.encoded_branch(user_id, id).await?;
-        let branch = since_choice(&encoded, &models);
+        let branch = self.since_choice(user_id, id, &models).await?;
         let first = if request.options.model.is_none() && branch.is_empty() {
             self.store.conversation(user_id, id).await?.and_then(|conversation| conversation.model_id)
         } else {
@@ -36,6 +35,17 @@ impl Inner {
             request.options.delegate = delegates(&branch);
         }
         Ok(())
+    }
+
+    /// Returns what [`since_choice`] returns of the active branch, of which older messages are read only if they are needed.
+    async fn since_choice(&self, user_id: &str, id: &str, models: &[SelectableModel]) -> Result<Vec<StoredMessage>> {
+        if let Some(newest) = self.known_messages.newest(&self.store, user_id, id).await? {
+            let since = since_choice(&newest, models);
+            if since.first().is_some_and(|first| models.is_empty() || choice(&first.message, models).is_some()) {
+                return Ok(since);
+            }
+        }
+        Ok(since_choice(&self.store.encoded_branch(user_id, id).await?, models))
     }
 }
 

@@ -3,10 +3,11 @@
 
 use crate::ids::new_id;
 use crate::record::audit;
-use crate::submit::branch::Covered;
+use crate::submit::branch::covered::Covered;
 use crate::submit::content::{created_now, sanitized, title_from};
 use crate::submit::{compaction, metadata, model_choice, standing_approvals};
 use agent::{Compaction, ContextSettings, PendingCall, TurnUsage};
+use std::sync::Arc;
 use store::{AuditEntry, NewGrant, NewMessage, StoredMessage};
 use transcript::{chunks, context, pending_calls};
 use wire::api::{Answer, RunOptions};
@@ -30,7 +31,7 @@ pub(crate) struct SubmissionPlan {
     /// Whether the message has content already.
     pub(crate) continues: bool,
     /// The messages before the history, which a summary covers, if they are not a part of it.
-    pub(crate) covered: Option<Covered>,
+    pub(crate) covered: Option<Arc<Covered>>,
     /// The messages that the model reads before `message`.
     pub(crate) history: Vec<UiMessage>,
     /// Whether the conversation is new.

@@ -9,7 +9,7 @@ use crate::ids::new_id;
 use crate::record::audit::{self, RunContext};
 use crate::submit::SentSubmission;
 use crate::submit::begin::AcceptedSubmission;
-use crate::submit::branch::Branch;
+use crate::submit::branch::{Branch, known};
 use crate::submit::check::check;
 use crate::submit::metadata;
 use crate::submit::origin::TextOrigin;
@@ -148,7 +148,8 @@ impl Inner {
         let mut branch = if is_whole {
             Branch::from(self.store.branch(user_id, id).await?)
         } else {
-            Branch::decode(self.store.encoded_branch(user_id, id).await?).await?
+            let room = if self.memory.is_short() { 0 } else { known::ROOM };
+            self.known_messages.branch(&self.store, user_id, id, room).await?
         };
         if let Some(last) = branch.messages.last_mut() {
             self.expire(caller, &request.agent_id, id, last).await?;

@@ -182,3 +182,28 @@ pub(super) fn description(schema: &Value) -> Option<String> {
     let text = schema.get("description")?.as_str()?;
     Some(text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema_with;
+    use super::*;
+
+    /// A value whose reference is not found would accept everything.
+    #[test]
+    fn all_references_name_a_definition() {
+        let root = schema_with(&[], &[]);
+        let (mut open, mut count) = (vec![&root], 0);
+        while let Some(value) = open.pop() {
+            if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
+                assert!(definition(&root, reference).is_some(), "{reference}");
+                count += 1;
+            }
+            match value {
+                Value::Array(items) => open.extend(items),
+                Value::Object(keywords) => open.extend(keywords.values()),
+                _ => {}
+            }
+        }
+        assert!(count > 50, "{count}");
+    }
+}

@@ -4,12 +4,11 @@ use super::access::Editor;
 use crate::service;
 use crate::store;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use capability::Context;
 use serde_json::json;
 use web::admin::{Admin, PageError, from_store_error};
-use web::content_disposition;
+use web::download;
 use wire::UserError;
 
 /// `GET /admin/config/draft/changes.yaml`
@@ -36,10 +35,6 @@ async fn file(
     name: &str,
     text: String,
 ) -> Result<Response, PageError> {
-    service::record(context, admin, "export_config", json!({ "version": version })).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/yaml; charset=utf-8".to_owned()),
-        (header::CONTENT_DISPOSITION, content_disposition("attachment", name)),
-    ];
-    Ok((headers, text).into_response())
+    admin.record(&context.store, "export_config", "", json!({ "version": version })).await?;
+    Ok(download("text/yaml; charset=utf-8", name, text))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Authorization {
 }
 
 /// The parameters that the authorization server adds to the redirect URI.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct Callback {
     #[serde(default)]
     state: String,

@@ -97,44 +97,40 @@ impl TokenClient<'_> {
     /// service.
     pub(crate) async fn refresh(&self, refresh_token: &str, resource: &str) -> Result<IssuedTokens, OauthError> {
         let pairs = [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("resource", resource)];
-        let pairs = if resource.is_empty() { &pairs[..2] } else { &pairs[..] };
-        self.request(pairs).await
+        self.request(&pairs).await
     }
 
     /// Exchanges the token of a sign-in for one of a service.
     pub(crate) async fn exchange(&self, request: &ExchangeRequest<'_>) -> Result<IssuedTokens, OauthError> {
         let scopes = request.scopes.join(" ");
-        let mut pairs = vec![
+        // An authorization server may not know both.
+        let target = match request.audience {
+            Some(audience) => ("audience", audience),
+            None => ("resource", request.resource),
+        };
+        let pairs = [
             ("grant_type", TOKEN_EXCHANGE),
             ("subject_token", request.subject),
             ("subject_token_type", ACCESS_TOKEN),
             ("requested_token_type", ACCESS_TOKEN),
+            target,
+            ("scope", scopes.as_str()),
         ];
-        // An authorization server may not know both.
-        match request.audience {
-            Some(audience) => pairs.push(("audience", audience)),
-            None => pairs.push(("resource", request.resource)),
-        }
-        if !scopes.is_empty() {
-            pairs.push(("scope", &scopes));
-        }
         self.request(&pairs).await
     }
 
     /// Exchanges the ID token of a sign-in for an assertion.
     pub(crate) async fn assertion(&self, request: &AssertionRequest<'_>) -> Result<String, OauthError> {
         let scopes = request.scopes.join(" ");
-        let mut pairs = vec![
+        let pairs = [
             ("grant_type", TOKEN_EXCHANGE),
             ("subject_token", request.id_token),
             ("subject_token_type", ID_TOKEN),
             ("requested_token_type", ASSERTION),
             ("audience", request.audience),
             ("resource", request.resource),
+            ("scope", scopes.as_str()),
         ];
-        if !scopes.is_empty() {
-            pairs.push(("scope", &scopes));
-        }
         read_assertion(&self.answer(&pairs).await?)
     }
 
@@ -153,18 +149,19 @@ impl TokenClient<'_> {
         }
     }
 
-    /// Returns the headers and the body of a form, with what proves who the client is.
-    fn form(&self, pairs: &[(&str, &str)]) -> Result<(HeaderMap, Vec<u8>), OauthError> {
+    /// Returns the headers and the body of a form, with what proves who the client is. Parameters without a value are left
+    /// out: they count as absent (RFC 6749, 3.2), but some servers refuse them.
+    fn form(&self, pairs: &[(&str, &str)]) -> (HeaderMap, Vec<u8>) {
         let mut form = Serializer::new(String::new());
-        form.extend_pairs(pairs);
+        form.extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));
         let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
         let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, form_type)]);
         headers.extend(self.client.prove(&mut form).map(|proof| (header::AUTHORIZATION, proof)));
-        Ok((headers, form.finish().into_bytes()))
+        (headers, form.finish().into_bytes())
     }
 
     async fn post(&self, pairs: &[(&str, &str)]) -> Result<(u16, Vec<u8>), OauthError> {
-        let (headers, body) = self.form(pairs)?;
+        let (headers, body) = self.form(pairs);
         let answer = self.http.send(WHAT, Method::POST, self.endpoint.clone(), headers, Some(body)).await?;
         Ok((answer.status, answer.body))
     }
@@ -176,11 +173,14 @@ impl TokenClient<'_> {
     /// Returns the body of the answer to a request for tokens.
     async fn answer(&self, pairs: &[(&str, &str)]) -> Result<Vec<u8>, OauthError> {
         let (status, body) = self.post(pairs).await?;
-        match status {
-            200 => Ok(body),
-            400..=499 => Err(OauthError::Refused(error_code(&body).unwrap_or("other"))),
-            status => Err(OauthError::Unreachable(WHAT, format!("HTTP {status}"))),
+        if status == 200 {
+            return Ok(body);
         }
+        // Other statuses without a known code do not come from a token endpoint that refuses: the address may be wrong, or
+        // there are too many requests.
+        let unknown = matches!(status, 400 | 401 | 403).then_some("an unknown error");
+        let code = error_code(&body).or(unknown).filter(|_| (400..500).contains(&status));
+        Err(code.map_or_else(|| OauthError::Unreachable(WHAT, format!("HTTP {status}")), OauthError::Refused))
     }
 }
 

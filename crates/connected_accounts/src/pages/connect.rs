@@ -9,10 +9,10 @@ use crate::routes::RouteState;
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::Response;
 use chat::Caller;
-use web::{HttpError, Origin, RequestContext, see_other};
+use web::{HttpError, Origin, RequestContext, see_other, with_cookie};
 
 /// `POST /account/connections/{service}/connect`. The response is a page with a link to the authorization server: a form may
 /// not lead to another site.
@@ -80,9 +80,4 @@ fn text(service: &str, problem: &ConnectProblem) -> String {
 async fn problem_page(state: &RouteState, caller: &Caller, text: String) -> Result<Response, HttpError> {
     let notice = view::Notice { done: None, wrong: Some(text) };
     view::page(state, caller, StatusCode::UNPROCESSABLE_ENTITY, None, notice).await
-}
-
-fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
-    response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
-    response
 }

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use settings::user_auth::UserVariable;
 use url::Url;
 use web::admin::from_store_error;
-use web::html::{account_page, error_message, success_message};
+use web::html::{account_page, account_part, error_message, row_button, success_message};
 use web::times::minute;
 use web::{HttpError, query_encoded};
 
@@ -71,13 +71,11 @@ fn render(status: StatusCode, accounts: Vec<ConnectedAccount>, entries: Vec<Entr
     });
     let forms: Vec<_> = entries.into_iter().map(entry_form).collect();
     let entries = (!forms.is_empty()).then(|| {
-        view! {
-            <section class="cw-account-part" aria-labelledby="entries">
-                <h2 id="entries">"Your entries"</h2>
-                <p class="cw-account-note">"These are sent to the named service only. They are stored encrypted, and not shown again."</p>
-                {forms}
-            </section>
-        }
+        let content = view! {
+            <p class="cw-account-note">"These are sent to the named service only. They are stored encrypted, and not shown again."</p>
+            {forms}
+        };
+        account_part("entries", "Your entries", content)
     });
     let content = view! {
         {success_message(notice.done)}
@@ -132,14 +130,9 @@ fn line(account: ConnectedAccount) -> impl IntoView {
     let sign_in = again.filter(|_| is_usable).map(|path| {
         view! { <a class="cw-button" aria-label=format!("Sign in again: {service}") href=path>"Sign in again"</a> }
     });
-    let connect = (is_usable && !is_sign_in).then(|| {
-        let name = format!("{label}: {service}");
-        view! { <form method="post" action=path("connect")><button class="cw-button" aria-label=name>{label}</button></form> }
-    });
-    let disconnect = connected_at.map(|_| {
-        let name = format!("Disconnect: {service}");
-        view! { <form method="post" action=path("disconnect")><button class="cw-button" aria-label=name>"Disconnect"</button></form> }
-    });
+    let connect = (is_usable && !is_sign_in).then(|| row_button(path("connect"), label, format!("{label}: {service}")));
+    let disconnect =
+        connected_at.map(|_| row_button(path("disconnect"), "Disconnect", format!("Disconnect: {service}")));
     view! {
         <li class="cw-account-line">
             <div>

@@ -5,6 +5,7 @@ use crate::pending::PendingConnection;
 use ::store::sql::query_scalar;
 use serde_json::{Value, json};
 use settings::user_auth::{AccountAuth, AuthorizationServer, OauthClient, UserAuth};
+use web::times::now_millis;
 
 #[tokio::test]
 async fn an_account_is_connected_used_and_disconnected() {
@@ -181,4 +182,22 @@ async fn a_client_that_was_forgotten_is_registered_again() {
     idp.state.lock().refusal = None;
     connect(&accounts, &idp, &idp.service(), "ada").await.unwrap();
     assert_eq!(idp.state.lock().registered.len(), 2);
+}
+
+#[tokio::test]
+async fn a_client_is_registered_again_when_its_secret_expires() {
+    let check = async |expires_at: i64, registrations: usize| {
+        let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+        let (idp, accounts) = (Idp::start().await, accounts(&store));
+        idp.state.lock().secret_expires_at = expires_at;
+        for user in ["ada", "bob"] {
+            accounts.begin(&idp.service(), user, ORIGIN).await.unwrap();
+        }
+        assert_eq!(idp.state.lock().registered.len(), registrations, "{expires_at}");
+    };
+    let now = now_millis() / 1_000;
+    check(0, 1).await;
+    check(now + 86_400, 1).await;
+    check(now + 60, 2).await;
+    check(i64::MAX, 1).await;
 }

@@ -51,6 +51,7 @@ async fn tokens_are_exchanged_for_each_user_and_service() {
         (field(3, "audience"), field(3, "resource"), field(3, "scope")),
         ("".into(), data.url.to_string(), "".into())
     );
+    assert!(!asked[3].contains_key("audience") && !asked[3].contains_key("scope"), "{:?}", asked[3]);
     assert_eq!(field(0, "authorization"), "Basic YWdlbnRzOnMzY3JldA==");
 
     // A refused token is forgotten, and one that has expired is not used.
@@ -78,6 +79,15 @@ async fn exchanges_that_fail_say_why() {
     check(&signed_in("ada", "t"), "Not run: the exchanged token has scopes that were not asked for.").await;
     idp.state.lock().refusal = Some((400, "invalid_target"));
     check(&signed_in("ada", "t"), "Not run: the authorization server refuses it: invalid_target.").await;
+    for (status, expected) in [
+        (403, "Not run: the authorization server refuses it: an unknown error."),
+        (404, "Not run: the token endpoint cannot be reached: HTTP 404."),
+        (429, "Not run: the token endpoint cannot be reached: HTTP 429."),
+        (503, "Not run: the token endpoint cannot be reached: HTTP 503."),
+    ] {
+        idp.state.lock().refusal = Some((status, "echo-canary"));
+        check(&signed_in("ada", "t"), expected).await;
+    }
     idp.state.lock().refusal = Some((400, "invalid_grant"));
     check(&signed_in("ada", "t"), "Not run: the user's sign-in is no longer valid. Tell them to sign in again.").await;
 }

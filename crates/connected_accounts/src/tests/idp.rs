@@ -2,7 +2,7 @@
 
 use axum::extract::{Form, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use parking_lot::Mutex;
@@ -37,6 +37,8 @@ pub(super) struct Behaviour {
     pub(super) asked: Vec<Fields>,
     pub(super) revoked: Vec<Fields>,
     pub(super) registered: Vec<Value>,
+    /// When the secrets of registered clients expire, as Unix time in seconds; 0 for never.
+    pub(super) secret_expires_at: i64,
     issued: usize,
 }
 
@@ -93,7 +95,9 @@ fn merged(mut document: Value, with: &Value) -> Value {
 async fn challenge(State(idp): State<Idp>) -> Response {
     let place = format!("{}/.well-known/oauth-protected-resource/mcp", idp.origin);
     let challenge = format!(r#"Bearer resource_metadata="{place}", scope="read""#);
-    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, challenge)]).into_response()
+    // A service may name several schemes.
+    let challenges = ["Negotiate".to_owned(), challenge].map(|value| (header::WWW_AUTHENTICATE, value));
+    (StatusCode::UNAUTHORIZED, AppendHeaders(challenges)).into_response()
 }
 
 async fn resource(State(idp): State<Idp>) -> Json<Value> {
@@ -117,8 +121,12 @@ async fn metadata(State(idp): State<Idp>) -> Json<Value> {
 }
 
 async fn register(State(idp): State<Idp>, Json(body): Json<Value>) -> impl IntoResponse {
-    idp.state.lock().registered.push(body);
-    (StatusCode::CREATED, Json(json!({ "client_id": "registered", "client_secret": "secret-canary" })))
+    let mut state = idp.state.lock();
+    state.registered.push(body);
+    let expiry = state.secret_expires_at;
+    let client =
+        json!({ "client_id": "registered", "client_secret": "secret-canary", "client_secret_expires_at": expiry });
+    (StatusCode::CREATED, Json(client))
 }
 
 async fn token(State(idp): State<Idp>, headers: HeaderMap, Form(mut fields): Form<Fields>) -> Response {

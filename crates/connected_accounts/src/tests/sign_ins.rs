@@ -3,32 +3,11 @@
 use super::exchanging::service;
 use super::*;
 use crate::sign_in::{SignInProviders, sign_in_path};
-use ::store::{NewUser, ProviderClaims};
+use crate::testing::{add_user, provider};
 use config::OpenIdProvider;
 use settings::user_auth::SignInTokens;
 
 pub(super) const ISSUER: &str = "https://id.test";
-
-fn provider(id: &str) -> OpenIdProvider {
-    OpenIdProvider {
-        id: id.to_owned(),
-        label: "Company".to_owned(),
-        issuer: ISSUER.to_owned(),
-        issuer_url: ISSUER.parse().unwrap(),
-        allow_private: true,
-        client_id: "chat".to_owned(),
-        client_secret: Some("s3cret".into()),
-        scopes: Vec::new(),
-        sign_up: true,
-        allowed_domains: Vec::new(),
-        link_verified_email: false,
-        roles: Vec::new(),
-        groups: None,
-        session: Duration::from_secs(60),
-        leeway: Duration::ZERO,
-        directory_claim: None,
-    }
-}
 
 pub(super) fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignInTokens {
     SignInTokens {
@@ -44,32 +23,20 @@ pub(super) fn issued(idp: &Idp, access: &str, expires_in: Option<i64>) -> SignIn
     }
 }
 
-/// Creates a user with an identity at the provider.
+/// Adds a user with an identity at the provider.
 pub(super) async fn sign_up(store: &Store, id: &str) {
-    let new = NewUser {
-        id: id.to_owned(),
-        name: id.to_owned(),
-        name_key: id.to_owned(),
-        password: String::new(),
-        must_change_password: false,
-        roles: Vec::new(),
-        now: 1,
-    };
-    let claims =
-        ProviderClaims { issuer: ISSUER.to_owned(), subject: id.to_owned(), label: id.to_owned(), roles: Vec::new() };
-    let entry = crate::audit(id, "test", serde_json::Value::Null);
-    store.add_user_with_identity(new, &format!("{id}-1"), claims, entry).await.unwrap();
+    add_user(store, id, ISSUER).await.unwrap();
 }
 
 /// Returns accounts on a server whose users sign in at the provider.
 pub(super) fn accounts_with_sign_in(store: &Store) -> Accounts {
     let accounts = accounts(store);
-    accounts.set_providers(SignInProviders::from_iter([provider("company")]));
+    let client_secret = Some("s3cret".into());
+    // A `Url` would have a slash at its end.
+    let issuer = ISSUER.to_owned();
+    let company = OpenIdProvider { issuer, client_secret, ..provider(ISSUER.parse().unwrap(), "chat") };
+    accounts.set_providers(SignInProviders::from_iter([company]));
     accounts
-}
-
-async fn token(accounts: &Accounts, service: &Service, user: &str) -> Result<String, TokenProblem> {
-    ProvideTokens::token(accounts, service, &scope(user)).await.map(|token| exposed(&token))
 }
 
 pub(super) fn sign_in_again() -> Result<String, TokenProblem> {

@@ -3,7 +3,6 @@
 use super::{CustomAgentBody, CustomAgentDetail};
 use crate::console;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use capability::Context;
@@ -11,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{ApiRouter, Created};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION)
@@ -32,9 +31,9 @@ struct CreatedAgent {
 async fn add(
     admin: Admin,
     State(state): State<Context>,
-    sent: Result<Json<CustomAgentBody>, JsonRejection>,
+    sent: SentJson<CustomAgentBody>,
 ) -> Result<Created<CreatedAgent>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     Ok(Created(CreatedAgent { id: console::save(&state, &admin, None, sent).await? }))
 }
 
@@ -52,9 +51,9 @@ async fn change(
     admin: Admin,
     State(state): State<Context>,
     Path(id): Path<String>,
-    sent: Result<Json<CustomAgentBody>, JsonRejection>,
+    sent: SentJson<CustomAgentBody>,
 ) -> Result<Json<CustomAgentDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     console::save(&state, &admin, Some(&id), sent).await?;
     Ok(Json(console::custom_agent_detail(&state, &id).await?))
 }

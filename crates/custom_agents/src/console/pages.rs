@@ -16,11 +16,11 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use web::admin::list::List;
-use web::admin::{Admin, PageError, UserNames, page};
+use web::admin::{Admin, PageError, UserNames, delete_section, folded_text, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
 use web::times::minute;
-use web::{see_other, status_of};
+use web::{SentFields, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
 const LIST_PATH: &str = CustomAgentList::PATH;
@@ -115,19 +115,18 @@ async fn delete(admin: Admin, State(state): State<Context>, Path(id): Path<Strin
 
 /// Parses a form in which a field may occur several times.
 fn parse_form(form_data: &[u8]) -> CustomAgentBody {
-    let pairs: Vec<_> = url::form_urlencoded::parse(form_data).into_owned().collect();
-    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
-    let one = |name: &'static str| all(name).next().unwrap_or_default();
-    let filled = |name: &'static str| all(name).next().filter(|value| !value.is_empty());
+    let sent = SentFields::parse(form_data);
+    let one = |name: &str| sent.first(name).to_owned();
+    let filled = |name: &str| Some(one(name)).filter(|value| !value.is_empty());
     // The values of these fields are JSON, since some are mappings.
-    let json = |name: &'static str| filled(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+    let json = |name: &str| filled(name).map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
     CustomAgentBody {
         name: one("name"),
         description: one("description"),
         picture: one("picture"),
         from: one("from"),
         instructions: one("instructions"),
-        tools: all("tool").collect(),
+        tools: sent.all("tool").map(str::to_owned).collect(),
         model: filled("model"),
         execution_mode: json("executionMode"),
         tool_strategy: json("toolStrategy"),
@@ -178,13 +177,7 @@ async fn render(
             <h2 id="versions">"Versions"</h2>
             {versions_table(versions, &names)}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Conversations with it are kept, but cannot be continued. Its versions stay in the database."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete agent"</button>
-            </form>
-        </section>
+        {delete_section(&path, "Conversations with it are kept, but cannot be continued. Its versions stay in the database.", "Delete agent")}
     };
     Ok(page(admin, "/admin/agents", status, &title, content))
 }
@@ -193,18 +186,12 @@ fn versions_table(versions: Vec<CustomAgentVersion>, names: &UserNames) -> AnyVi
     let columns = [Text("Version"), Text("Saved by"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
     let line = |version: CustomAgentVersion| {
         let custom = CustomAgent::from_stored(version.definition);
-        let instructions = view! {
-            <details class="cw-admin-call">
-                <summary>"Instructions"</summary>
-                <pre tabindex="0" aria-label="Instructions">{custom.instructions}</pre>
-            </details>
-        };
         [
             version.version.into_any(),
             names.view(&version.author),
             text(minute(version.created_at)),
             text(custom.tools.join(", ")),
-            instructions.into_any(),
+            folded_text("Instructions", custom.instructions),
         ]
     };
     table(columns, versions.into_iter().map(line), "There are no versions.")

@@ -7,7 +7,6 @@ use crate::store::{self, DefinitionOutcome, MAX_CUSTOM_AGENTS, SavedAgent, Store
 use crate::validate::{check_key, validate};
 use crate::{choices, console};
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use body::{AgentDefinition, Definitions, StoredDefinition};
@@ -19,7 +18,7 @@ use std::collections::HashSet;
 use web::admin::{ADMINISTRATION, Admin, from_store_error};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 
 /// The most definitions of one request.
@@ -115,9 +114,9 @@ struct DefinitionList {
 async fn store_all(
     admin: Admin,
     State(state): State<Context>,
-    sent: Result<Json<Definitions>, JsonRejection>,
+    sent: SentJson<Definitions>,
 ) -> Result<Json<SyncResult>, HttpError> {
-    let Json(Definitions(sent)) = sent.map_err(|rejection| json_error(&rejection))?;
+    let Definitions(sent) = valid_json(sent)?;
     let (is_list, sent) = match sent {
         Value::Array(list) if list.len() > MAX_DEFINITIONS => {
             let message = format!("A request has at most {MAX_DEFINITIONS} definitions.");

@@ -5,8 +5,7 @@ use super::store::{self, AgentSharing, OwnAgentRow};
 use crate::definition::CustomAgent;
 use ::store::Store;
 use axum::Router;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Json, Path, State};
+use axum::extract::{Path, State};
 use axum::response::{NoContent, Response};
 use axum::routing::post;
 use capability::Context;
@@ -22,7 +21,7 @@ use web::admin::{
 use web::html::link;
 use web::openapi::ApiRouter;
 use web::times::now_millis;
-use web::{HttpError, json_error, see_other};
+use web::{HttpError, SentJson, see_other, valid_json};
 use wire::UserError;
 
 /// Returns the section of the console.
@@ -222,9 +221,9 @@ async fn switch(
     admin: Admin,
     State(state): State<Context>,
     Path(id): Path<String>,
-    body: Result<Json<OwnAgentEnabled>, JsonRejection>,
+    body: SentJson<OwnAgentEnabled>,
 ) -> Result<NoContent, HttpError> {
-    let Json(OwnAgentEnabled { enabled }) = body.map_err(|rejection| json_error(&rejection))?;
+    let OwnAgentEnabled { enabled } = valid_json(body)?;
     set(&state, &admin, &id, enabled).await?;
     Ok(NoContent)
 }

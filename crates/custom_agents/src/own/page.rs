@@ -16,7 +16,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::html::{account_page, error_message, success_message};
-use web::{HttpError, query_encoded, require_account, see_other, signed_in, status_of};
+use web::{HttpError, SentFields, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
 /// The page with the list.
@@ -214,14 +214,10 @@ async fn share(
     Path(id): Path<String>,
     RawForm(form): RawForm,
 ) -> Result<Response, HttpError> {
-    let fields = fields(&form);
-    let one = |name: &str| fields.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_str());
-    let roles = match one("with") {
-        Some("roles") => one("roles").unwrap_or_default().split(',').map(str::trim),
-        _ => "".split(',').map(str::trim),
-    };
-    let roles = roles.filter(|role| !role.is_empty()).map(str::to_owned).collect();
-    let sharing = AgentSharing { everybody: one("with") == Some("everybody"), roles };
+    let sent = SentFields::parse(&form);
+    let roles = if sent.first("with") == "roles" { sent.first("roles") } else { "" };
+    let roles = roles.split(',').map(str::trim).filter(|role| !role.is_empty()).map(str::to_owned).collect();
+    let sharing = AgentSharing { everybody: sent.first("with") == "everybody", roles };
     match service::share(&state, &caller, &id, sharing.clone()).await {
         Ok(()) => Ok(see_other(&format!("{PATH}/{id}?done=1"), None)),
         Err(error) if is_shown(&error) || error.code == ErrorCode::Forbidden => {
@@ -281,23 +277,17 @@ async fn delete(
     }
 }
 
-/// Returns the fields of a form; one may occur several times.
-fn fields(form: &[u8]) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(form).into_owned().collect()
-}
-
 fn parse_form(form: &[u8]) -> OwnAgentBody {
-    let fields = fields(form);
-    let all = |name: &'static str| fields.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
-    let one = |name: &'static str| all(name).next().unwrap_or_default();
+    let sent = SentFields::parse(form);
+    let one = |name: &str| sent.first(name).to_owned();
     OwnAgentBody {
-        name: one("name").trim().to_owned(),
+        name: sent.one("name").to_owned(),
         title: one("title"),
         description: one("description"),
         picture: one("picture"),
         from: one("from"),
         instructions: one("instructions"),
-        tools: all("tool").collect(),
+        tools: sent.all("tool").map(str::to_owned).collect(),
         model: Some(one("model")).filter(|model| !model.is_empty()),
         version: one("version").parse().ok(),
     }

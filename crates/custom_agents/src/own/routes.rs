@@ -3,14 +3,13 @@
 use super::service;
 use super::store::AgentSharing;
 use super::views::{OwnAgentBody, OwnAgentDetail, OwnAgents};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use capability::Context;
 use chat::Caller;
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 /// The group in the OpenAPI document.
 const OWN_AGENTS: Tag = Tag {
@@ -51,9 +50,9 @@ async fn list(
 async fn add(
     State(state): State<Context>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<OwnAgentBody>, JsonRejection>,
+    sent: SentJson<OwnAgentBody>,
 ) -> Result<Created<OwnAgentDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = service::save(&state, &caller, None, sent).await?;
     Ok(Created(service::detail(&state, &caller, &id).await?))
 }
@@ -70,9 +69,9 @@ async fn change(
     State(state): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<OwnAgentBody>, JsonRejection>,
+    sent: SentJson<OwnAgentBody>,
 ) -> Result<Json<OwnAgentDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     service::save(&state, &caller, Some(&id), sent).await?;
     Ok(Json(service::detail(&state, &caller, &id).await?))
 }
@@ -90,9 +89,9 @@ async fn share(
     State(state): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<AgentSharing>, JsonRejection>,
+    sent: SentJson<AgentSharing>,
 ) -> Result<NoContent, HttpError> {
-    let Json(sharing) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sharing = valid_json(sent)?;
     service::share(&state, &caller, &id, sharing).await?;
     Ok(NoContent)
 }

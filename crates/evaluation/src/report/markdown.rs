@@ -5,10 +5,10 @@ use crate::agreement::Agreement;
 use crate::baseline::{Change, Difference, Gate, PASSED};
 use crate::case::Case;
 use crate::run::results::CaseResult;
-use crate::scorer::shortened;
 use crate::statistics::Estimate;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use wire::text::shortened;
 
 /// How much of an answer and of an input is shown, in characters.
 const SHOWN: usize = 600;

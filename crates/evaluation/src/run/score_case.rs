@@ -4,8 +4,9 @@ use super::Candidate;
 use super::results::{CaseResult, RatedScore};
 use crate::case::Case;
 use crate::definition::Evaluation;
-use crate::scorer::{Score, Scored, shortened};
+use crate::scorer::{Score, Scored};
 use crate::subject::{Subject, Transcript};
+use wire::text::shortened;
 
 /// The longest answer in the results, in characters.
 const MAX_ANSWER: usize = 32_000;

@@ -8,7 +8,7 @@ mod structured;
 mod text;
 mod verdict;
 
-pub(crate) use verdict::{Scored, shortened};
+pub(crate) use verdict::Scored;
 
 use crate::case_value::has_value;
 use bounds::{Citations, Cost, Time};
@@ -20,6 +20,7 @@ use serde_json::Value;
 use structured::{JsonPathCheck, SchemaCheck};
 use text::{Contains, Exact, Regex};
 use verdict::{Checked, Verdict};
+use wire::text::shortened;
 
 /// The longest reason in characters.
 const MAX_REASON: usize = 2_000;

@@ -1,11 +1,12 @@
 //! Scorers of structured answers: texts that are JSON.
 
-use super::verdict::{Checked, Scored, Verdict, shortened};
+use super::verdict::{Checked, Scored, Verdict};
 use crate::case_value::CaseValue;
 use schemas::Schema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json_path::JsonPath;
+use wire::text::shortened;
 
 /// The most problems of a value that are reported.
 const MAX_FAULTS: usize = 5;

@@ -1,10 +1,11 @@
 //! Scorers of an answer's text.
 
-use super::verdict::{Checked, Scored, Verdict, shortened};
+use super::verdict::{Checked, Scored, Verdict};
 use crate::case_value::{CaseValue, Texts};
 use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wire::text::shortened;
 
 /// The longest pattern in characters, and the size of its compiled form in bytes.
 const MAX_PATTERN: usize = 2_000;

@@ -50,11 +50,3 @@ pub(crate) struct Scored<'a> {
 /// The result of a check: `None` if the case has no value for it. An error is reported as a failed
 /// score.
 pub(crate) type Checked = Result<Option<Verdict>, String>;
-
-/// Returns the beginning of a text.
-pub(crate) fn shortened(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}

@@ -182,10 +182,7 @@ fn cases_table(path: &str, cases: &[CaseRow], names: &UserNames) -> AnyView {
 
 /// Shortens a text for a table.
 pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    wire::text::shortened(text, MAX_TEXT)
 }
 
 fn scorers_part(path: &str, dataset: &Dataset, sent: Option<String>) -> impl IntoView + use<> {

@@ -5,13 +5,13 @@ use crate::run::read_scorers;
 use crate::service::Service;
 use crate::store;
 use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use evaluation::{Case, export_inspect_ai, export_promptfoo};
 use leptos::prelude::*;
 use serde_json::json;
-use web::admin::{Admin, PageError, from_store_error, page};
-use web::content_disposition;
+use web::admin::{Admin, PageError, page};
+use web::download;
 use web::html::link;
 use wire::UserError;
 
@@ -39,14 +39,9 @@ pub(super) async fn export(
         "inspect" => (export_inspect_ai(&cases()).text, "application/jsonl", "samples.jsonl"),
         _ => return Err(UserError::not_found().into()),
     };
-    let entry = admin.audit_entry("export_dataset", "", json!({ "datasetId": id, "format": format }));
-    service.context.store.record_audit(entry).await.map_err(from_store_error)?;
-    let headers = [
-        (header::CONTENT_TYPE, kind.to_owned()),
-        (header::CONTENT_DISPOSITION, content_disposition("attachment", file)),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-    ];
-    Ok((headers, text).into_response())
+    let about = json!({ "datasetId": id, "format": format });
+    admin.record(&service.context.store, "export_dataset", "", about).await?;
+    Ok(download(kind, file, text))
 }
 
 /// Returns the page that says why the scorers of a dataset cannot be exported.

@@ -18,7 +18,7 @@ use recordings::report::compare;
 use recordings::view::{comparison_view, recording_view, text_difference};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use web::admin::{Admin, PageError, UserNames, page};
+use web::admin::{Admin, PageError, UserNames, folded_text, page};
 use web::html::Heading::{Number, Text};
 use web::html::{link, table, text};
 use web::query_encoded;
@@ -122,10 +122,7 @@ fn question_part(row: &CaseRow, experiment: &Experiment, input: String) -> AnyVi
         <section class="cw-account-part" aria-labelledby="question">
             <h2 id="question">"The user writes"</h2>
             <p class="cw-admin-text" dir="auto">{input}</p>
-            <details class="cw-admin-call">
-                <summary>"Expected"</summary>
-                <pre tabindex="0" aria-label="Expected">{expected}</pre>
-            </details>
+            {folded_text("Expected", expected)}
             <p>{link(format!("{DATASETS}/{dataset}"), "Open the dataset")}</p>
         </section>
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use web::admin::{Admin, from_store_error};
 use web::times::now_millis;
 use wire::change::{Feedback, Rating};
+use wire::text::shortened;
 use wire::{Role, UiMessage, UserError};
 
 /// The scorers of a new dataset.
@@ -163,13 +164,14 @@ pub(crate) fn new_dataset(name: String, agent_id: String, created_by: String) ->
 
 /// Returns the case of an answer: the last message of a branch.
 fn content(branch: &[UiMessage], feedback: Option<&Feedback>, message_id: &str) -> Result<Value, UserError> {
-    let texts = branch.iter().filter(|message| message.role == Role::User).map(|message| shortened(&message.text()));
+    let texts =
+        branch.iter().filter(|message| message.role == Role::User).map(|message| shortened(&message.text(), MAX_TEXT));
     let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();
     let answer = branch.last().filter(|message| message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
     if texts.is_empty() {
         return Err(UserError::invalid("/", "There is no message of the user before this answer."));
     }
-    let text = shortened(&answer.text());
+    let text = shortened(&answer.text(), MAX_TEXT);
     let rated = feedback.and_then(|feedback| rated(&answer.text(), feedback.rating));
     let mut expected = Map::new();
     let is_disliked = feedback.is_some_and(|feedback| feedback.rating == Rating::Down);
@@ -228,13 +230,6 @@ fn masked(content: &Value, name: Option<&str>) -> Value {
         masked["expected"]["tools"] = tools.clone();
     }
     masked
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

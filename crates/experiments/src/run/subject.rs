@@ -4,7 +4,7 @@ use super::observe::Recorded;
 use async_trait::async_trait;
 use capability::{Context, EndpointCall, EndpointFailure};
 use chat::{Caller, ChunkReader, TextOrigin};
-use evaluation::{JudgeRequest, Judgement, Subject, Transcript};
+use evaluation::{JudgeRequest, Judgement, Subject, Transcript, check_outcome};
 use futures::StreamExt;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -12,10 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wire::api::{MessageMetadata, Outcome, RunOptions, SendRequest, Submission};
-use wire::invoke::{
-    AgentTier, InvocationStatus, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema,
-};
+use wire::api::{MessageMetadata, RunOptions, SendRequest, Submission};
 use wire::organize::ConversationChange;
 use wire::{ErrorCode, Reducer, Role, UiMessage, UserError};
 
@@ -57,26 +54,11 @@ impl Subject for ServerSubject {
     }
 
     async fn judge(&self, request: JudgeRequest) -> Judgement {
-        let schema = ResponseSchema { name: "judgement".to_owned(), strict: false, schema: request.schema };
-        let invoke = InvokeRequest {
-            agent_name: request.agent_id,
-            input: InvokeInput { prompt: request.prompt },
-            response_schema: Some(schema),
-            agent_tier: AgentTier::Complex,
-            tools: InvokeTools::All(false),
-            approved_tools: Vec::new(),
-            limits: InvokeLimits::default(),
-        };
-        let invoked = self.context.chat.invoke_counted(&self.caller, invoke, None, CancellationToken::new()).await;
-        let invoked = match invoked {
-            Ok(invoked) => invoked,
-            Err(error) => return Judgement { output: Err(error.to_string()), cost_usd: 0.0 },
-        };
-        let output = match invoked.invocation.status {
-            InvocationStatus::Succeeded => Ok(invoked.invocation.output),
-            _ => Err(invoked.invocation.error.unwrap_or_else(|| "there is no answer".to_owned())),
-        };
-        Judgement { output, cost_usd: invoked.usage.cost_usd }
+        let (request, cancel) = (request.into_invocation(), CancellationToken::new());
+        match self.context.chat.invoke_counted(&self.caller, request, None, cancel).await {
+            Ok(invoked) => Judgement::of_invocation(invoked.invocation, invoked.usage.cost_usd),
+            Err(error) => Judgement::failed(&error),
+        }
     }
 
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String> {
@@ -191,7 +173,7 @@ impl Reading {
         }
     }
 
-    /// Returns the whole answer. One that waits for an approval or was ended by a limit is scored; one that failed is not.
+    /// Returns the whole answer, unless it failed.
     fn finish(self) -> Result<UiMessage, String> {
         if !self.reader.is_over() {
             return Err("the answer was cut off".to_owned());
@@ -199,14 +181,7 @@ impl Reading {
         let message = self.reducer.into_message();
         let metadata = message.metadata.clone().unwrap_or(Value::Object(Map::new()));
         let metadata: MessageMetadata = serde_json::from_value(metadata).map_err(|error| error.to_string())?;
-        match metadata.outcome {
-            Some(Outcome::Done | Outcome::Waiting | Outcome::Limit) => Ok(message),
-            _ => {
-                let failed = || metadata.reason.map(|reason| format!("the answer ended early: {}", reason.name()));
-                let error = metadata.error.clone().map(|error| error.to_string()).or_else(failed);
-                Err(error.unwrap_or_else(|| "there is no answer".to_owned()))
-            }
-        }
+        check_outcome(&metadata).map(|()| message)
     }
 }
 

@@ -69,14 +69,14 @@ pub(crate) async fn enqueue(jobs: &Jobs, db: &mut Db, document_id: &str, owner: 
 
 /// Returns the handler of the job.
 pub(crate) fn handler(knowledge: Knowledge) -> Handler {
-    handler_with(Converter::new(Limits::default()), knowledge)
+    handler_with(Converter::new(Limits::default()), knowledge, ATTEMPTS)
 }
 
-/// As [`handler`], with another program that reads files.
-fn handler_with(converter: Converter, knowledge: Knowledge) -> Handler {
+/// As [`handler`], with another program that reads files, and another number of attempts.
+fn handler_with(converter: Converter, knowledge: Knowledge, attempts: u32) -> Handler {
     Handler::new(INGEST, move |job, Ingest { document_id }| {
         let (knowledge, converter) = (knowledge.clone(), converter.clone());
-        async move { Reader { knowledge, converter, job, document_id, model: None, attempts: ATTEMPTS }.read().await }
+        async move { Reader { knowledge, converter, job, document_id, model: None, attempts }.read().await }
     })
 }
 
@@ -100,19 +100,17 @@ struct Text {
     warnings: Vec<Warning>,
 }
 
-/// The stored parts of a version.
+/// The text of a version that is stored, except for its last rows.
 struct Stored {
     pages: i64,
     chunks: i64,
     warnings: Vec<Warning>,
-    /// The last rows, which are not stored yet.
+    /// The last rows.
     last: Vec<Rows>,
 }
 
 /// How an attempt at a version ended.
 enum Read {
-    /// The text is stored.
-    Stored(Stored),
     /// The version is not to be read any more.
     Unwanted,
     /// The job ends or goes on in this way.
@@ -142,7 +140,6 @@ impl Reader {
             return Ok(self.leave_to_model().await?);
         }
         match self.read_version(&version).await {
-            Ok(Read::Stored(stored)) => self.finish(&version, stored).await,
             // Deleted or replaced; the newer version has enqueued the job again.
             Ok(Read::Unwanted) => Ok(Outcome::DONE),
             Ok(Read::Ended(outcome)) => Ok(outcome),
@@ -170,16 +167,18 @@ impl Reader {
         self.job.attempt() >= self.attempts && self.job.why_stopped().is_none()
     }
 
-    /// Reads a version and stores its text and chunks.
+    /// Reads a version, stores its text and chunks, and makes it the one that is found.
     async fn read_version(&self, version: &OpenVersion) -> Result<Read, Problem> {
         if !self.begin(version).await? {
             return Ok(Read::Unwanted);
         }
         let Some(found) = self.convert(version).await? else { return Ok(Read::Unwanted) };
-        match self.with_pictures(version, found).await? {
-            ControlFlow::Continue(document) => self.store_text(version, document).await,
-            ControlFlow::Break(read) => Ok(read),
-        }
+        let document = match self.with_pictures(version, found).await? {
+            ControlFlow::Continue(document) => document,
+            ControlFlow::Break(read) => return Ok(read),
+        };
+        let Some(stored) = self.store_text(version, document).await? else { return Ok(Read::Unwanted) };
+        Ok(Read::Ended(self.finish(version, stored).await?))
     }
 
     /// Returns what is in the file; `None` if the version is not to be read any more.
@@ -199,13 +198,14 @@ impl Reader {
         Ok(Some(document))
     }
 
-    /// Stores the text and the chunks of a version, except for the last rows.
-    async fn store_text(&self, version: &OpenVersion, document: Document) -> Result<Read, Problem> {
+    /// Stores the text and the chunks of a version, except for the last rows; `None` if the version is not to be read any
+    /// more.
+    async fn store_text(&self, version: &OpenVersion, document: Document) -> Result<Option<Stored>, Problem> {
         // Nobody sees the progress of a short text.
         let is_long = document.parts.len() > BATCH;
         let splitting = || Progress { step: "splitting", part: READ, now: now_millis() };
         if is_long && !self.step(version, splitting(), Vec::new()).await? {
-            return Ok(Read::Unwanted);
+            return Ok(None);
         }
         let text = tokio::task::spawn_blocking(move || Text::new(&document)).await;
         let text = text.map_err(|_| Problem::File(Failure::new(FailureCode::Crashed, &version.file_name)))?;
@@ -218,10 +218,10 @@ impl Reader {
             done += rows.iter().map(Rows::count).sum::<usize>();
             let part = SPLIT + (1.0 - SPLIT) * done as f64 / all as f64;
             if !self.step(version, Progress { step: "indexing", part, now: now_millis() }, rows).await? {
-                return Ok(Read::Unwanted);
+                return Ok(None);
             }
         }
-        Ok(Read::Stored(Stored { pages, chunks: count, warnings, last }))
+        Ok(Some(Stored { pages, chunks: count, warnings, last }))
     }
 
     /// Waits until a version is not to be read any more: it was deleted, replaced or cancelled.
@@ -285,7 +285,7 @@ impl Reader {
     }
 
     /// Stores the last rows, and makes the version the one that is found.
-    async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, JobError> {
+    async fn finish(&self, version: &OpenVersion, stored: Stored) -> Result<Outcome, StoreError> {
         let (id, library, version) = (self.document_id.clone(), version.library_id.clone(), version.version_id.clone());
         let Stored { pages, chunks, warnings, last } = stored;
         let finished = Finished { pages, chunks, warnings, now: now_millis() };
@@ -308,7 +308,7 @@ impl Reader {
                 Ok(())
             })
         });
-        Ok(finish.await?)
+        finish.await
     }
 
     async fn fail(&self, version: &OpenVersion, code: &str, message: &str) -> Result<(), StoreError> {

@@ -3,14 +3,13 @@
 use super::documents::DocumentItem;
 use super::libraries::{self, LibraryItem};
 use crate::service::{Changes, Cursor, Knowledge};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use web::{HttpError, valid_query};
+use web::{HttpError, SentQuery, valid_query};
 
 /// The longest time that a request waits, in seconds: less than that after which proxies give up.
 const MAX_WAIT: u64 = 20;
@@ -46,7 +45,7 @@ pub(super) async fn changes(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<ChangesQuery>, QueryRejection>,
+    query: SentQuery<ChangesQuery>,
 ) -> Result<Json<LibraryChanges>, HttpError> {
     let ChangesQuery { since, wait } = valid_query(query)?;
     let since = match since {

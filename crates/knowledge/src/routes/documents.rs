@@ -3,8 +3,7 @@
 use crate::service::{Access, Knowledge, failed};
 use crate::store::{self, DocumentFilter, DocumentRow, DocumentState, PartRow};
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
@@ -14,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use web::openapi::{Description, RouteOutput};
-use web::{HttpError, content_disposition, valid_query};
+use web::{HttpError, SentQuery, content_disposition, valid_query};
 use wire::UserError;
 
 /// The most documents of a page.
@@ -218,7 +217,7 @@ pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<ListQuery>, QueryRejection>,
+    query: SentQuery<ListQuery>,
 ) -> Result<Json<DocumentItems>, HttpError> {
     let ListQuery { state, cursor, name, order } = valid_query(query)?;
     let library = knowledge.library(&Viewer::from(&caller), &id, Access::Read).await?;
@@ -236,7 +235,7 @@ pub(super) async fn show(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<DocumentQuery>, QueryRejection>,
+    query: SentQuery<DocumentQuery>,
 ) -> Result<Json<DocumentItem>, HttpError> {
     let DocumentQuery { conversation_id } = valid_query(query)?;
     Ok(Json(knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?.into()))
@@ -271,7 +270,7 @@ pub(super) async fn chunks(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<ChunksQuery>, QueryRejection>,
+    query: SentQuery<ChunksQuery>,
 ) -> Result<Json<TextParts>, HttpError> {
     let from = valid_query(query)?.from.unwrap_or(1).saturating_sub(1);
     let document = knowledge.document(&Viewer::from(&caller), &id, Access::Read).await?;
@@ -284,7 +283,7 @@ pub(super) async fn text(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<TextQuery>, QueryRejection>,
+    query: SentQuery<TextQuery>,
 ) -> Result<Json<TextParts>, HttpError> {
     let TextQuery { page, chunk, conversation_id } = valid_query(query)?;
     let document = knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?;
@@ -322,7 +321,7 @@ pub(super) async fn file(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<DocumentQuery>, QueryRejection>,
+    query: SentQuery<DocumentQuery>,
 ) -> Result<DocumentFile, HttpError> {
     let DocumentQuery { conversation_id } = valid_query(query)?;
     let document = knowledge.readable_document(&caller, conversation_id.as_deref(), &id).await?;
@@ -337,6 +336,6 @@ pub(super) async fn file(
         (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
         (header::CACHE_CONTROL, "private, no-cache".to_owned()),
     ];
-    let body = Body::from_stream(store::pieces(knowledge.store().clone(), version));
+    let body = Body::from_stream(store::whole_file(knowledge.store().clone(), version));
     Ok(DocumentFile((headers, body).into_response()))
 }

@@ -3,8 +3,7 @@
 use crate::service::{Exploration, Explored, Knowledge, MAX_ITEMS, failed};
 use crate::store::ChunkRow;
 use crate::store::graph::{Direction, EntityFilter, EntityRow, MentionRow, RelationRow};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
 use documents::Place;
@@ -12,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use web::openapi::Accepted;
-use web::{HttpError, valid_query};
+use web::{HttpError, SentQuery, valid_query};
 use wire::UserError;
 
 /// How many entities, or relations, are listed by default.
@@ -246,7 +245,7 @@ pub(super) async fn entities(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<EntitiesQuery>, QueryRejection>,
+    query: SentQuery<EntitiesQuery>,
 ) -> Result<Json<EntityItems>, HttpError> {
     let EntitiesQuery { name, kind, relation, file_name, limit, cursor } = valid_query(query)?;
     let (library, _) = knowledge.library_with_graph(&Viewer::from(&caller), &id).await?;
@@ -273,7 +272,7 @@ pub(super) async fn explore(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<ExploreQuery>, QueryRejection>,
+    query: SentQuery<ExploreQuery>,
 ) -> Result<Json<EntityExploration>, HttpError> {
     let ExploreQuery { entity, kind, relation: followed, direction, depth, limit } = valid_query(query)?;
     let (library, _) = knowledge.library_with_graph(&Viewer::from(&caller), &id).await?;

@@ -3,8 +3,7 @@
 use crate::models::{Models, model_name};
 use crate::service::{Access, Knowledge, LibraryChange, LibraryRequest, failed};
 use crate::store::{self, EmbeddingProgress, LibraryCounts, LibraryRow};
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
@@ -12,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use web::openapi::Created;
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 use wire::UserError;
 
 /// A library.
@@ -160,7 +159,7 @@ pub(super) struct LibrariesQuery {
 pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
-    query: Result<Query<LibrariesQuery>, QueryRejection>,
+    query: SentQuery<LibrariesQuery>,
 ) -> Result<Json<LibraryItems>, HttpError> {
     let LibrariesQuery { agent_id } = valid_query(query)?;
     let viewer = Viewer::from(&caller).through_agent(agent_id.is_some());
@@ -181,9 +180,9 @@ pub(super) async fn list(
 pub(super) async fn create(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
-    request: Result<Json<LibraryRequest>, JsonRejection>,
+    request: SentJson<LibraryRequest>,
 ) -> Result<Created<LibraryItem>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let viewer = Viewer::from(&caller);
     let library = knowledge.create(&viewer, request).await?;
     Ok(Created(one(&knowledge, &viewer, library).await?))
@@ -203,9 +202,9 @@ pub(super) async fn change(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<LibraryChange>, JsonRejection>,
+    request: SentJson<LibraryChange>,
 ) -> Result<Json<LibraryItem>, HttpError> {
-    let Json(change) = request.map_err(|rejection| json_error(&rejection))?;
+    let change = valid_json(request)?;
     let viewer = Viewer::from(&caller);
     let library = knowledge.change(&viewer, &id, change).await?;
     Ok(Json(one(&knowledge, &viewer, library).await?))

@@ -2,13 +2,12 @@
 
 use crate::service::Knowledge;
 use crate::store::QuestionRow;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use web::{HttpError, valid_query};
+use web::{HttpError, SentQuery, valid_query};
 
 /// The number of questions of a page.
 const PAGE: u32 = 50;
@@ -67,7 +66,7 @@ pub(super) async fn list(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<QuestionsQuery>, QueryRejection>,
+    query: SentQuery<QuestionsQuery>,
 ) -> Result<Json<LibraryQuestions>, HttpError> {
     let QuestionsQuery { unanswered, cursor } = valid_query(query)?;
     let viewer = Viewer::from(&caller);

@@ -1,7 +1,6 @@
 //! Searches.
 
 use crate::service::{Filter, Found, Knowledge, Marker, SearchMode, SearchOutcome, SearchRequest};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::{Caller, Viewer};
@@ -9,7 +8,7 @@ use documents::Place;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 /// How many results a search has by default.
 const DEFAULT_LIMIT: u32 = 5;
@@ -164,9 +163,9 @@ pub(super) async fn search_one(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<SearchOne>, JsonRejection>,
+    request: SentJson<SearchOne>,
 ) -> Result<Json<Results>, HttpError> {
-    let Json(SearchOne { query, limit, mode, filter }) = request.map_err(|rejection| json_error(&rejection))?;
+    let SearchOne { query, limit, mode, filter } = valid_json(request)?;
     let request = SearchRequest { libraries: vec![id], query, limit, mode, filter };
     let marker = Marker::new(&request.query);
     let meter = knowledge.search_meter(&caller);
@@ -177,9 +176,9 @@ pub(super) async fn search_one(
 pub(super) async fn search_several(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
-    request: Result<Json<SearchSeveral>, JsonRejection>,
+    request: SentJson<SearchSeveral>,
 ) -> Result<Json<Results>, HttpError> {
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let SearchSeveral { libraries, query, limit, mode, filter } = request;
     let request = SearchRequest { libraries, query, limit, mode, filter };
     let marker = Marker::new(&request.query);

@@ -3,8 +3,7 @@
 use crate::service::{AddedFile, Knowledge, NewFile, UploadOptions, read_metadata};
 use crate::store::{DocumentRow, DocumentState};
 use axum::extract::multipart::{Field, MultipartRejection};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequest, Multipart, Path, Query, Request, State};
+use axum::extract::{FromRequest, Multipart, Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use web::openapi::{Description, RouteInput, RouteOutput};
-use web::{HttpError, read_rest, valid_query};
+use web::{HttpError, SentQuery, read_rest, valid_query};
 use wire::{ErrorCode, UserError};
 
 /// The most files of a request.
@@ -119,7 +118,7 @@ pub(super) async fn upload(
     State(knowledge): State<Knowledge>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<UploadQuery>, QueryRejection>,
+    query: SentQuery<UploadQuery>,
     files: Result<Files, MultipartRejection>,
 ) -> Result<AddedDocuments, HttpError> {
     let viewer = Viewer::from(&caller);

@@ -3,6 +3,7 @@
 
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, PartRow};
+use ::store::StoreError;
 use capability::{DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments};
 use chat::{Caller, Viewer};
 use documents::Place;
@@ -11,8 +12,10 @@ use futures::future::BoxFuture;
 use std::collections::HashMap;
 use wire::{ErrorCode, UserError};
 
-/// How many parts of a text are read from the database at a time. Each has about 64 KB at most.
+/// How many parts of a text are read from the database at first, and at most, at a time. Each has about 64 KB at most;
+/// thousands of short ones fit in a page.
 const PARTS: u32 = 8;
+const MAX_PARTS: u32 = 64;
 
 impl Knowledge {
     /// Returns a document of a library that a caller may read.
@@ -49,7 +52,16 @@ impl Knowledge {
         Ok(UserDocumentPage { documents: documents.collect(), has_more })
     }
 
-    async fn text_from(&self, document: DocumentRow, part: u32, most: usize) -> Result<DocumentText, UserError> {
+    /// Returns the text of a document from a part on.
+    ///
+    /// # Errors
+    /// As [`UserDocuments::text`]; 409 also if the text was replaced or deleted meanwhile.
+    pub(crate) async fn text_from(
+        &self,
+        document: DocumentRow,
+        part: u32,
+        most: usize,
+    ) -> Result<DocumentText, UserError> {
         let media_type = text_type(&document.media_type);
         let Some(version) = document.version_id else {
             let message = "This document has no text yet: it is being read, or could not be read.";
@@ -58,10 +70,10 @@ impl Knowledge {
         let mut page = TextPage { text: String::new(), most, place: None };
         // Parts are stored with numbers from 0, without gaps.
         let first = part.saturating_sub(1);
-        let mut next = first;
+        let (mut next, mut count) = (first, PARTS);
         loop {
-            let rows = store::parts(self.store(), &version, next, PARTS).await.map_err(failed)?;
-            let is_end = rows.len() < PARTS as usize;
+            let rows = store::parts(self.store(), &version, next, count).await.map_err(failed)?;
+            let is_end = rows.len() < count as usize;
             for row in rows {
                 if !page.push(row) {
                     return Ok(DocumentText { media_type, text: page.text, next: Some(next + 1) });
@@ -71,24 +83,29 @@ impl Knowledge {
             if is_end {
                 break;
             }
+            count = MAX_PARTS.min(count * 2);
         }
+        store::check_stored(self.store(), &version).await.map_err(changed)?;
         if next == first && first > 0 {
             return Err(UserError::not_found());
         }
         let mut text = page.text;
         for warning in &document.warnings {
-            // What was left out must not be taken for what the document does not say.
+            // A reader must not take missing parts for facts that the document does not have.
             text.push_str(&format!("\n\n({})", warning.message));
         }
         Ok(DocumentText { media_type, text, next: None })
     }
 
     /// Returns the bytes of a version; `None` if there are more than `most`.
+    ///
+    /// # Errors
+    /// 409 if the version was replaced or deleted meanwhile; the database failed.
     async fn bounded_file(&self, version: String, most: usize) -> Result<Option<Vec<u8>>, UserError> {
-        let mut pieces = store::pieces(self.store().clone(), version);
+        let mut pieces = store::whole_file(self.store().clone(), version);
         let mut file = Vec::new();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(failed)?;
+            let piece = piece.map_err(changed)?;
             if file.len() + piece.len() > most {
                 return Ok(None);
             }
@@ -132,6 +149,16 @@ impl UserDocuments for Knowledge {
             let version = version_id.or(next_id).ok_or_else(UserError::not_found)?;
             Ok(DocumentFile { media_type, content: self.bounded_file(version, most).await? })
         })
+    }
+}
+
+/// Converts an error of the database while a version was read.
+fn changed(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound => {
+            UserError::new(ErrorCode::Conflict, "The document was changed while it was read. Read it again.")
+        }
+        error => failed(error),
     }
 }
 

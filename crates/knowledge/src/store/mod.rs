@@ -36,7 +36,8 @@ pub(crate) use vectors::{
     embedding_progress, insert_vectors, libraries_without_vectors, serve_model, vectors_of_version,
 };
 pub(crate) use versions::{
-    PIECE, SMALL, add_piece, delete_version, insert_small_version, insert_version, pieces, purge_uploads,
+    PIECE, SMALL, add_piece, check_stored, delete_version, insert_small_version, insert_version, pieces, purge_uploads,
+    whole_file,
 };
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};

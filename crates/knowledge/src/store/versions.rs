@@ -4,6 +4,7 @@ use super::{graph, number};
 use ::store::sql::{self, Db};
 use ::store::{Store, StoreError};
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::stream::BoxStream;
 
 /// The size of a piece in bytes; only the last one of a file is smaller.
@@ -16,6 +17,7 @@ const ASSIGN: &str = "UPDATE knowledge_versions SET document_id = $2, bytes = $3
 const PURGE: &str = "DELETE FROM knowledge_versions WHERE document_id IS NULL AND created_at < $1";
 const ADD: &str = "INSERT INTO knowledge_pieces (version_id, no, bytes) VALUES ($1, $2, $3)";
 const READ: &str = "SELECT bytes FROM knowledge_pieces WHERE version_id = $1 AND no = $2";
+const COUNT: &str = "SELECT count(*) FROM knowledge_versions WHERE id = $1";
 const DELETE: &str = "DELETE FROM knowledge_versions WHERE id = $1";
 
 /// Stores a version that belongs to no document yet and has no content.
@@ -56,7 +58,30 @@ pub(crate) async fn delete_version(db: &mut Db, id: &str) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Streams the file of a version.
+/// Checks that a version is still stored. Then everything that was read of it before is whole, because it never changes.
+///
+/// # Errors
+/// [`StoreError::NotFound`] if it was deleted. The database failed.
+pub(crate) async fn check_stored(store: &Store, id: &str) -> Result<(), StoreError> {
+    let count = sql::query_scalar::<i64>(COUNT).bind(id);
+    let count = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await?;
+    if count > 0 { Ok(()) } else { Err(StoreError::NotFound) }
+}
+
+/// Streams the file of a version to a reader. It ends with an error if the version is deleted meanwhile, so that nobody
+/// takes some of the file for all of it.
+pub(crate) fn whole_file(store: Store, version_id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    Box::pin(async_stream::try_stream! {
+        let mut pieces = pieces(store.clone(), version_id.clone());
+        while let Some(piece) = pieces.next().await {
+            let piece = piece?;
+            yield piece;
+        }
+        check_stored(&store, &version_id).await?;
+    })
+}
+
+/// Streams the file of a version. If the version is deleted meanwhile, the stream ends earlier.
 pub(crate) fn pieces(store: Store, version_id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
     Box::pin(async_stream::try_stream! {
         for no in 0_u32.. {

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
+use web::html::escaped;
 use web::query_encoded;
 use wire::locale::{Locale, Text, fill_placeholders};
 
@@ -123,10 +124,6 @@ fn respond(status: StatusCode, policy: &str, page: String) -> Response {
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     (status, headers, Html(page)).into_response()
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::listing::ToolSelector;
 use crate::server::McpServer;
 use ::settings::mcp::McpApps;
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::middleware::from_fn;
 use axum::response::Response;
@@ -20,7 +19,7 @@ use contract::{RunScope, ToolError};
 use std::sync::Arc;
 use std::time::Duration;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{HttpError, json_error, refuse_api_keys};
+use web::{HttpError, SentJson, refuse_api_keys, valid_json};
 use wire::{MCP_APP, UiPart, UserError};
 
 /// The group in the OpenAPI document.
@@ -157,9 +156,9 @@ async fn call_tool(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path((conversation_id, call_id)): Path<(String, String)>,
-    body: Result<Json<AppCallRequest>, JsonRejection>,
+    body: SentJson<AppCallRequest>,
 ) -> Result<Json<AppCallOutcome>, HttpError> {
-    let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(body)?;
     let found = state.find(&caller, (&conversation_id, &call_id)).await?;
     Ok(Json(call(&state, &caller, conversation_id, found, request).await?))
 }
@@ -169,9 +168,9 @@ async fn read_resource(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path((conversation_id, call_id)): Path<(String, String)>,
-    body: Result<Json<AppReadRequest>, JsonRejection>,
+    body: SentJson<AppReadRequest>,
 ) -> Result<Json<AppCallOutcome>, HttpError> {
-    let Json(request) = body.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(body)?;
     let found = state.find(&caller, (&conversation_id, &call_id)).await?;
     Ok(Json(read(&state, &caller, conversation_id, found, request).await?))
 }

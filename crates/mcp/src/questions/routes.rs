@@ -4,16 +4,15 @@ use super::store;
 use super::{Answer, AnswerAction};
 use ::store::Store;
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
-use axum::{Extension, Json};
 use chat::Caller;
 use schemas::{CheckError, Schema};
 use serde_json::{Map, Value};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::times::now_millis;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::{ErrorCode, UserError};
 
 /// The group in the OpenAPI document.
@@ -42,9 +41,9 @@ async fn answer(
     State(store): State<Store>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    body: Result<Json<Answer>, JsonRejection>,
+    body: SentJson<Answer>,
 ) -> Result<NoContent, HttpError> {
-    let Json(mut answer) = body.map_err(|rejection| json_error(&rejection))?;
+    let mut answer = valid_json(body)?;
     let form = store::waiting_form(&store, &caller.user_id, &id, now_millis()).await?;
     let form = form.ok_or_else(UserError::not_found)?;
     match (answer.action, form) {

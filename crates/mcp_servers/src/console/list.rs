@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
 use web::admin::MenuGroup;
-use web::admin::filters::{row_button, select_field};
+use web::admin::filters::select_field;
 use web::admin::list::{Cell, Column, List, ListPage, ListView, PageRequest};
-use web::html::{link, name};
+use web::html::{link, name, row_button};
 use web::query_encoded;
 use wire::UserError;
 

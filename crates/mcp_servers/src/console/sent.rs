@@ -4,8 +4,9 @@ use crate::address::is_shown;
 use crate::body::{OauthBody, SecretReference, SecretValue, ServerBody};
 use crate::definition::TransportKind;
 use added_entries::MASK;
-use added_entries::console::{SentEntry, SentFields};
+use added_entries::console::SentEntry;
 use std::collections::BTreeMap;
+use web::SentFields;
 use wire::UserError;
 
 /// Parses a form.

@@ -162,7 +162,8 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         put(store, "ada", "c", new("q1", "Changed")).await.unwrap();
         assert_eq!(due(store, 10).await.as_deref(), Some("q1"), "a change is a new attempt");
 
-        // The row is deleted with the message, by whomever it is sent.
+        // The row is deleted with the message, by whomever it is sent, also while a tab edits it.
+        put(store, "ada", "c", NewQueued { held_until: 1_000, ..new("q1", "Edited again") }).await.unwrap();
         done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m2"), epoch: 3 }).await;
         assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["q2"]);
         assert_eq!(due(store, 10).await.as_deref(), Some("q2"));

@@ -3,7 +3,8 @@
 use crate::body::{ConnectionBody, OwnAgentBody};
 use crate::provider::Provider;
 use added_entries::MASK;
-use added_entries::console::{SentEntry, SentFields};
+use added_entries::console::SentEntry;
+use web::SentFields;
 
 /// Parses a form. An empty key leaves a stored one as it is.
 pub(super) fn parse(form: &[u8]) -> SentEntry<ConnectionBody> {

@@ -8,7 +8,7 @@ use axum::extract::{RawForm, State};
 use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
-use web::{HttpError, see_other};
+use web::{HttpError, SentFields, see_other};
 
 /// The path to which the buttons post.
 pub(super) const ORDER_PATH: &str = "/account/projects/order";
@@ -23,13 +23,10 @@ pub(super) async fn reorder(
     RawForm(sent): RawForm,
 ) -> Result<Response, HttpError> {
     service.user(&caller)?;
-    let field = |name: &str| {
-        let found = url::form_urlencoded::parse(&sent).find(|(field, _)| field == name);
-        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
-    };
+    let sent = SentFields::parse(&sent);
     let chat = &service.context.chat;
     let folders = chat.folders(&caller).await?.items.into_iter().map(|folder| folder.id).collect();
-    if let Some(ids) = moved(folders, &field("folder"), &field("before")) {
+    if let Some(ids) = moved(folders, sent.first("folder"), sent.first("before")) {
         chat.order_folders(&caller, ids).await?;
     }
     Ok(see_other(LIST_PATH, None))

@@ -3,13 +3,12 @@
 use crate::service;
 use crate::views::{PromptDetail, SharedPromptBody};
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use capability::Context;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::{ApiRouter, Created};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION)
@@ -23,9 +22,9 @@ pub(super) fn routes() -> ApiRouter<Context> {
 async fn add(
     admin: Admin,
     State(context): State<Context>,
-    sent: Result<Json<SharedPromptBody>, JsonRejection>,
+    sent: SentJson<SharedPromptBody>,
 ) -> Result<Created<PromptDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let id = service::save_shared(&context, &admin, None, sent).await?;
     Ok(Created(service::shared_detail(&context, &id).await?))
 }
@@ -44,9 +43,9 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(id): Path<String>,
-    sent: Result<Json<SharedPromptBody>, JsonRejection>,
+    sent: SentJson<SharedPromptBody>,
 ) -> Result<Json<PromptDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     service::save_shared(&context, &admin, Some(&id), sent).await?;
     Ok(Json(service::shared_detail(&context, &id).await?))
 }

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use capability::Context;
 use leptos::prelude::*;
 use web::admin::list::List;
-use web::admin::{Admin, PageError, page};
+use web::admin::{Admin, PageError, delete_section, page};
 use web::html::error_message;
 use web::{query_encoded, see_other, status_of};
 use wire::UserError;
@@ -88,13 +88,7 @@ fn render(admin: &Admin, (id, title): (&str, &str), form: PromptForm, refused: O
             {error_message(refused.map(|error| error.message))}
             {form.view(path.clone(), "Save")}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Users no longer see it. What they have sent stays."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete prompt"</button>
-            </form>
-        </section>
+        {delete_section(&path, "Users no longer see it. What they have sent stays.", "Delete prompt")}
     };
     page(admin, PATH, status, title, content)
 }

@@ -4,10 +4,9 @@ use super::PROVIDER;
 use super::api::{Container, ContextManagement, Delta, Event, Failure, Message, Usage as ApiUsage};
 use super::block::OpenBlock;
 use super::{container, context_edits};
-use crate::driver::{Codec, stream_error};
+use crate::driver::{Codec, reported_error, stream_error};
 use crate::json;
 use crate::lenient::{BufferedBytes, CallIds};
-use crate::too_long;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 
@@ -266,7 +265,5 @@ fn model_error(error: Failure) -> ModelError {
         // `overloaded_error`, `api_error`, `timeout_error`, and unknown ones.
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = format!("{name}: {message}");
-    cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(too_long::refine(kind, &cause), cause)
+    reported_error(kind, format!("{name}: {message}"))
 }

@@ -4,10 +4,9 @@ use super::PROVIDER;
 use super::api::{Candidate, Chunk, Content, Failure, FunctionCall, Part as ApiPart, Usage as ApiUsage};
 use super::arguments;
 use super::grounding::{self, GroundingSource};
-use crate::driver::{Codec, MAX_IMAGE_EVENT, stream_error};
+use crate::driver::{Codec, MAX_IMAGE_EVENT, reported_error, stream_error};
 use crate::json::{self, parse_error, text_from_value};
 use crate::lenient::{BufferedBytes, CallIds, tool_name_or_default};
-use crate::too_long;
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -371,7 +370,5 @@ fn model_error(error: &Failure) -> ModelError {
         (Some(400..500), _) | (_, "INVALID_ARGUMENT" | "NOT_FOUND" | "FAILED_PRECONDITION") => ModelErrorKind::Refused,
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = format!("{status}: {}", error.message.as_deref().unwrap_or("error"));
-    cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(too_long::refine(kind, &cause), cause)
+    reported_error(kind, format!("{status}: {}", error.message.as_deref().unwrap_or("error")))
 }

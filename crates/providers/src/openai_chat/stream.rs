@@ -4,10 +4,9 @@ use super::PROVIDER;
 use super::api::{Choice, Chunk, Delta, Usage as ApiUsage};
 use super::calls::ToolCallAssembler;
 use super::think_tags::{Segment, ThinkTagParser};
-use crate::driver::{Codec, stream_error};
+use crate::driver::{Codec, reported_error, stream_error};
 use crate::json::{self, parse_error};
 use crate::lenient::TokenCount;
-use crate::too_long;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 
@@ -242,7 +241,5 @@ fn model_error(error: &Value) -> ModelError {
         _ if is("invalid_request") || is("context_length") || is("not_found") => ModelErrorKind::Refused,
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-    cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(too_long::refine(kind, &cause), cause)
+    reported_error(kind, error.as_str().map_or_else(|| error.to_string(), str::to_owned))
 }

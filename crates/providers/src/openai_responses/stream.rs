@@ -4,10 +4,9 @@ use super::api::{Annotation, Event, Failure, Response, Usage as ApiUsage};
 use super::citation::citation;
 use super::items::{ItemState, OpenItem, item_metadata, summary_part_id};
 use super::server_tool::ServerToolState;
-use crate::driver::{Codec, MAX_IMAGE_EVENT, stream_error};
+use crate::driver::{Codec, MAX_IMAGE_EVENT, reported_error, stream_error};
 use crate::json;
 use crate::lenient::{BufferedBytes, CallIds};
-use crate::too_long;
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, Source, Usage};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -274,7 +273,5 @@ fn model_error(failed: Option<&Failure>) -> ModelError {
         code if code.starts_with("invalid") || code.contains("not_found") => ModelErrorKind::Refused,
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = format!("{code}: {}", message.unwrap_or_default());
-    cause.truncate(cause.floor_char_boundary(2_000));
-    ModelError::new(too_long::refine(kind, &cause), cause)
+    reported_error(kind, format!("{code}: {}", message.unwrap_or_default()))
 }

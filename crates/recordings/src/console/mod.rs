@@ -46,8 +46,7 @@ impl Console {
         let owner = recording.turn().map(|turn| turn.scope.user_id.clone()).unwrap_or_default();
         if owner != admin.caller.user_id {
             let about = json!({ "runId": run_id, "userId": owner });
-            let entry = admin.audit_entry(action, &recording.header.conversation_id, about);
-            self.context.store.record_audit(entry).await.map_err(from_store_error)?;
+            admin.record(&self.context.store, action, &recording.header.conversation_id, about).await?;
         }
         Ok(recording)
     }

@@ -4,6 +4,7 @@ use super::{Side, time, words};
 use crate::report::{Call, Piece, Step, StepPair, Totals, outcome_text, pieces};
 use leptos::prelude::*;
 use web::html::number;
+use wire::text::shortened;
 
 /// The most characters of a text without differences.
 const MAX_TEXT: usize = 1_500;
@@ -79,13 +80,6 @@ pub(super) fn compared(own: &str, other: Option<&str>, side: Side) -> Vec<AnyVie
             let pieces = if side == Side::Before { pieces(own, other) } else { pieces(other, own) };
             words(&pieces, side)
         }
-        _ => words(&[Piece::Same(shortened(own))], side),
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        _ => words(&[Piece::Same(shortened(own, MAX_TEXT))], side),
     }
 }

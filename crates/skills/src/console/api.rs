@@ -3,13 +3,12 @@
 use super::{SkillChange, SkillDetail};
 use crate::console;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use capability::Context;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 pub(super) fn routes() -> ApiRouter<Context> {
     ApiRouter::new(&ADMINISTRATION)
@@ -32,9 +31,9 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Result<Json<SkillChange>, JsonRejection>,
+    sent: SentJson<SkillChange>,
 ) -> Result<Json<SkillDetail>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     console::change(&context, &admin, &name, sent).await?;
     Ok(Json(console::detail(&context, &name).await?))
 }

@@ -7,9 +7,7 @@ use crate::catalog::CatalogSkill;
 use crate::console::folders;
 use crate::folder::MAX_FILES;
 use crate::store;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use capability::Context;
 use schemars::JsonSchema;
@@ -17,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error};
 use web::openapi::{ApiRouter, Description, RouteOutput};
-use web::{HttpError, content_disposition, valid_query};
+use web::{HttpError, SentQuery, valid_query};
 use wire::{ErrorCode, UserError};
 
 pub(super) fn routes() -> ApiRouter<Context> {
@@ -39,12 +37,7 @@ pub(super) struct SkillArchive {
 
 impl IntoResponse for SkillArchive {
     fn into_response(self) -> Response {
-        let headers = [
-            (header::CONTENT_TYPE, "application/zip".to_owned()),
-            (header::CONTENT_DISPOSITION, content_disposition("attachment", &format!("{}.zip", self.name))),
-            (header::CACHE_CONTROL, "no-store".to_owned()),
-        ];
-        (headers, self.bytes).into_response()
+        web::download("application/zip", &format!("{}.zip", self.name), self.bytes)
     }
 }
 
@@ -59,7 +52,7 @@ async fn export(
     _: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    query: Result<Query<ExportQuery>, QueryRejection>,
+    query: SentQuery<ExportQuery>,
 ) -> Result<SkillArchive, HttpError> {
     Ok(archive(&context, &name, &valid_query(query)?).await?)
 }

@@ -7,7 +7,6 @@ use crate::folder::SKILL_FILES;
 use crate::path::SkillPath;
 use crate::section::Skills;
 use crate::store::{self, ChangeOutcome, MAX_SWITCHES};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Form, Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -24,7 +23,7 @@ use web::html::Heading::Text;
 use web::html::{facts, name as file_name, table, text};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
-use web::{HttpError, json_error, query_encoded, see_other};
+use web::{HttpError, SentJson, query_encoded, see_other, valid_json};
 use wire::UserError;
 
 pub(super) fn pages() -> Router<Context> {
@@ -91,9 +90,9 @@ async fn switch_from_api(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Result<Json<FolderSkillSwitch>, JsonRejection>,
+    sent: SentJson<FolderSkillSwitch>,
 ) -> Result<Json<SkillItem>, HttpError> {
-    let Json(FolderSkillSwitch { enabled }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let FolderSkillSwitch { enabled } = valid_json(sent)?;
     switch(&context, &admin, &name, enabled).await?;
     let (skill, enabled) = skill(&context, &name)?;
     Ok(Json(item(&skill, enabled)))

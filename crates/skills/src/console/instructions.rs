@@ -1,6 +1,7 @@
 //! The instructions of a skill on its page.
 
 use leptos::prelude::*;
+use web::admin::folded_text;
 
 /// How much of the instructions a page shows, in bytes.
 const MAX_SHOWN: usize = 256 * 1024;
@@ -12,10 +13,7 @@ pub(super) fn instructions_view(instructions: &[u8]) -> AnyView {
     view! {
         <section class="cw-account-part" aria-labelledby="instructions">
             <h2 id="instructions">"Instructions"</h2>
-            <details class="cw-admin-call">
-                <summary>"SKILL.md"</summary>
-                <pre tabindex="0" aria-label="SKILL.md">{instructions}</pre>
-            </details>
+            {folded_text("SKILL.md", instructions)}
         </section>
     }
     .into_any()

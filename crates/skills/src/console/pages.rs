@@ -13,7 +13,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use capability::Context;
 use leptos::prelude::*;
-use web::admin::{Admin, PageError, UserNames, from_store_error, page};
+use web::admin::{Admin, PageError, UserNames, delete_section, from_store_error, page};
 use web::html::Heading::{Number, Text};
 use web::html::{error_message, facts, name, number, table, text};
 use web::times::minute;
@@ -114,13 +114,7 @@ fn content(detail: SkillDetail, instructions: &[u8], problem: Option<String>, na
             {facts(hashes)}
             {files_table(detail.files)}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Agents no longer have it. Conversations keep what was read of it."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete skill"</button>
-            </form>
-        </section>
+        {delete_section(&path, "Agents no longer have it. Conversations keep what was read of it.", "Delete skill")}
     }
     .into_any()
 }

@@ -8,8 +8,7 @@ use crate::catalog::CatalogSkill;
 use crate::console;
 use auth::password::KeyScope;
 use auth::rights::{AccessDecision, check_rule};
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use capability::{Caller, Context};
 use schemars::JsonSchema;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use web::admin::{ADMINISTRATION, Admin, ShowsAdministration};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error, valid_query};
+use web::{HttpError, SentJson, SentQuery, valid_json, valid_query};
 use wire::{ErrorCode, UserError};
 
 /// The group in the OpenAPI document.
@@ -166,9 +165,9 @@ async fn change(
     admin: Admin,
     State(context): State<Context>,
     Path(name): Path<String>,
-    sent: Result<Json<SkillSwitch>, JsonRejection>,
+    sent: SentJson<SkillSwitch>,
 ) -> Result<Json<SkillView>, HttpError> {
-    let Json(SkillSwitch { enabled, digest }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let SkillSwitch { enabled, digest } = valid_json(sent)?;
     match (find(&context, &name).await, digest) {
         (Ok(_), Some(digest)) => console::change(&context, &admin, &name, SkillChange { enabled, digest }).await?,
         (Ok(_), None) if enabled => return Err(UserError::invalid("/digest", NEEDS_DIGEST).into()),
@@ -186,7 +185,7 @@ async fn change(
 async fn install(
     admin: Admin,
     State(context): State<Context>,
-    query: Result<Query<InstallOptions>, QueryRejection>,
+    query: SentQuery<InstallOptions>,
     archive: Archive,
 ) -> Result<Created<SkillInstalled>, HttpError> {
     let skill_name = console::install(&context, &admin, archive.0, valid_query(query)?).await?;

@@ -7,8 +7,7 @@ use crate::console;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::multipart::MultipartRejection;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequest, Multipart, Query, Request, State};
+use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::response::Response;
 use axum::routing::post;
 use capability::Context;
@@ -16,7 +15,7 @@ use futures::StreamExt;
 use serde_json::json;
 use web::admin::{Admin, PageError, page};
 use web::openapi::{Created, Description, RouteInput};
-use web::{HttpError, query_encoded, see_other, status_of, valid_query};
+use web::{HttpError, SentQuery, query_encoded, see_other, status_of, valid_query};
 use wire::{ErrorCode, UserError};
 
 /// The longest field of the form that is no file, in bytes.
@@ -62,7 +61,7 @@ fn append(bytes: &mut Vec<u8>, more: &[u8]) -> Result<(), UserError> {
 pub(super) async fn install(
     admin: Admin,
     State(context): State<Context>,
-    query: Result<Query<InstallOptions>, QueryRejection>,
+    query: SentQuery<InstallOptions>,
     archive: Archive,
 ) -> Result<Created<SkillDetail>, HttpError> {
     let options = valid_query(query)?;

@@ -73,8 +73,7 @@ pub enum UnlinkOutcome {
 pub struct SignInWays {
     /// Whether with a password.
     pub passwords: bool,
-    /// With an identity of which issuers, each with the maximum age of a session that begins there, in
-    /// milliseconds.
+    /// With an identity of which issuers, each with the maximum age of a session that begins there, in milliseconds.
     pub issuers: Vec<(String, i64)>,
 }
 

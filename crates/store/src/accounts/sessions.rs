@@ -1,5 +1,4 @@
-//! Table `sessions`: the sessions of signed-in users. A session is valid while it is used, up to a
-//! maximum age.
+//! Table `sessions`: the sessions of signed-in users. A session is valid while it is used, up to a maximum age.
 
 use crate::accounts::identities::SignInWays;
 use crate::accounts::second_factors::{self, SecondFactorProof};

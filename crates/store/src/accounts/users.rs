@@ -149,8 +149,7 @@ impl Store {
         self.user(BY_NAME, name_key).await
     }
 
-    /// Returns normalized names after `after`, in order: all of them, or those with non-ASCII
-    /// characters.
+    /// Returns normalized names after `after`, in order: all of them, or those with non-ASCII characters.
     ///
     /// # Errors
     /// The database failed.
@@ -167,10 +166,9 @@ impl Store {
         self.user(BY_ID, id).await
     }
 
-    /// Replaces the password of a user whose current hash is `old`, ends all their sessions, and
-    /// writes `entry` to the audit log, in one transaction. Returns false when the hash has
-    /// changed, the user is disabled or unknown, or the session with the id `session`, in which they
-    /// change it, has ended.
+    /// Replaces the password of a user whose current hash is `old`, ends all their sessions, and writes `entry` to the
+    /// audit log, in one transaction. Returns false when the hash has changed, the user is disabled or unknown, or the
+    /// session with the id `session`, in which they change it, has ended.
     ///
     /// # Errors
     /// The database failed.

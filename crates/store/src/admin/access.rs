@@ -57,8 +57,7 @@ pub struct AdminAccess {
     /// The user's name, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_name: Option<String>,
-    /// For an external user: the authentication mode in which the key was created. In another mode
-    /// it is not valid.
+    /// For an external user: the authentication mode in which the key was created. In another mode it is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// The name of the key, or the `User-Agent` of the session's browser.

@@ -1,5 +1,4 @@
-//! The audit log with filters, newest row first. `crate::audit` appends rows and reads them in
-//! order.
+//! The audit log with filters, newest row first. `crate::audit` appends rows and reads them in order.
 
 use crate::audit::audit_row;
 use crate::sql::{self, QueryBuilder, Sql};

@@ -85,8 +85,7 @@ const COLUMNS: &str = "
         (SELECT name FROM users WHERE id = c.owner) AS owner_name
     FROM conversations c WHERE c.deleted_at IS NULL";
 
-/// For a word that is everywhere, only the 5,000 newest messages and titles are searched, as in a
-/// user's own search.
+/// For a word that is everywhere, only the 5,000 newest messages and titles are searched, as in a user's own search.
 const FOUND: [Sql; 3] = [
     Sql::pair(
         " AND c.id IN (
@@ -121,8 +120,7 @@ const ALONE: [&str; 2] = [
 const ONE: &str = " AND c.id = ";
 
 impl Store {
-    /// Returns conversations of all users, at most `limit` (and [`MAX_LISTED`]) after `after`, each
-    /// with its cursor.
+    /// Returns conversations of all users, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
     ///
     /// # Errors
     /// The database failed, or the cursor is not one of this list.
@@ -172,9 +170,8 @@ enum TextFilter {
     These([String; 2]),
 }
 
-/// Converts a search text to full-text queries. The last word also matches as a prefix. SQLite
-/// reads all occurrences of all words with that prefix, so a last word that alone has too many
-/// matches is searched as a whole word only.
+/// Converts a search text to full-text queries. The last word also matches as a prefix. SQLite reads all occurrences of
+/// all words with that prefix, so a last word that alone has too many matches is searched as a whole word only.
 async fn text_filter(db: &mut Db, text: &str) -> Result<TextFilter, StoreError> {
     if text.trim().is_empty() {
         return Ok(TextFilter::Any);

@@ -1,6 +1,5 @@
-//! Deletes a user and everything they own, in several transactions so that other writes run in
-//! between. usage statistics (`steps`, `usage_days`, `model_days`) and the audit log are kept; they contain ids
-//! only.
+//! Deletes a user and everything they own, in several transactions so that other writes run in between. usage
+//! statistics (`steps`, `usage_days`, `model_days`) and the audit log are kept; they contain ids only.
 
 use crate::history::change::conversation_to_delete;
 use crate::sql;
@@ -12,8 +11,7 @@ const CONVERSATIONS: &str = "
     SELECT owner, id, agent_id, head FROM conversations
     WHERE owner = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND deleted_at IS NOT NULL) LIMIT $2";
 
-/// Deletes what the user owns apart from conversations. Sessions and keys are deleted with the
-/// user's row.
+/// Deletes what the user owns apart from conversations. Sessions and keys are deleted with the user's row.
 const REST: [&str; 6] = [
     "DELETE FROM jobs WHERE owner = $1",
     "DELETE FROM files WHERE owner = $1",
@@ -28,8 +26,7 @@ const IS_GOING: &str = "
         AND NOT EXISTS (SELECT 1 FROM conversations WHERE owner = $1)";
 
 impl Store {
-    /// Returns users who are being deleted, the earliest deletions first. For the clean-up job
-    /// only.
+    /// Returns users who are being deleted, the earliest deletions first. For the clean-up job only.
     ///
     /// # Errors
     /// The database failed.

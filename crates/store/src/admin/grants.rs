@@ -62,8 +62,7 @@ const COLUMNS: &str = "
     FROM grants g LEFT JOIN conversations c ON c.id = g.conversation_id WHERE true";
 
 impl Store {
-    /// Returns standing approvals, at most `limit` (and [`MAX_LISTED`]) after `after`, each with
-    /// its cursor.
+    /// Returns standing approvals, at most `limit` (and [`MAX_LISTED`]) after `after`, each with its cursor.
     ///
     /// # Errors
     /// The database failed, or the cursor is not one of this list.

@@ -31,8 +31,7 @@ pub use users::{ChangeUserOutcome, UserChange, UserFilter, UserGroup, UserRow, U
 
 use crate::StoreError;
 
-/// The maximum number of rows of an admin list: a page of 50, and one more that tells whether there
-/// is a next page.
+/// The maximum number of rows of an admin list: a page of 50, and one more that tells whether there is a next page.
 pub const MAX_LISTED: u32 = 51;
 
 /// The role of administrators.

@@ -37,8 +37,7 @@ pub struct NumberedEvent {
     pub roles: Option<Vec<String>>,
 }
 
-/// Transactions that write follow each other, so a number is taken once, and what has a lower number
-/// is visible.
+/// Transactions that write follow each other, so a number is taken once, and what has a lower number is visible.
 const INSERT: &str = "
     INSERT INTO events (name, event_key, no, at, data, roles)
     SELECT $1, $2, (SELECT coalesce(max(no), 0) + 1 FROM events), $3, $4, $5

@@ -97,8 +97,7 @@ pub enum UserChange {
     ResetSecondFactor,
     /// Ends all sessions.
     EndSessions,
-    /// Deletes the user and everything they own: disables them at once; [`Store::delete_user`]
-    /// deletes the rest.
+    /// Deletes the user and everything they own: disables them at once; [`Store::delete_user`] deletes the rest.
     Delete,
 }
 

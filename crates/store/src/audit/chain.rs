@@ -6,8 +6,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-/// The prefix of the hashed bytes. It names the format, so that a later format cannot be mistaken
-/// for this one.
+/// The prefix of the hashed bytes. It names the format, so that a later format cannot be mistaken for this one.
 const FORM: &str = "chatwright audit 1";
 
 /// The number of digits of a hash: SHA-256 in hexadecimal.

@@ -118,8 +118,7 @@ pub struct AuditEntry {
     pub gates: Vec<GateDecision>,
     /// How it ended.
     pub outcome: AuditOutcome,
-    /// How long the tool ran, in milliseconds; `None` if it did not run, or did not run on the
-    /// server.
+    /// How long the tool ran, in milliseconds; `None` if it did not run, or did not run on the server.
     pub duration_ms: Option<i64>,
 }
 

@@ -7,8 +7,7 @@ use wire::{Role, UiMessage, UiPart};
 
 /// Encodes a message as JSON for the database.
 pub(crate) fn encode(message: &UiMessage) -> Result<String, StoreError> {
-    // Reserves the capacity at once: a string that grows by doubling temporarily needs up to three
-    // times its size.
+    // Reserves the capacity at once: a string that grows by doubling temporarily needs up to three times its size.
     let texts = message.parts.iter().map(|part| match part {
         UiPart::Text(text) | UiPart::Reasoning(text) => text.text.len(),
         _ => 0,

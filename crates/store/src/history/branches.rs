@@ -86,8 +86,7 @@ const COPY_CONVERSATION: &str = "
 
 const DUE: &str = "SELECT conversation_id, message_id FROM deleted_messages WHERE deleted_at < $1 LIMIT $2";
 
-/// A message and all messages that follow it. UNION, so that the query also ends on a cycle in a
-/// damaged file.
+/// A message and all messages that follow it. UNION, so that the query also ends on a cycle in a damaged file.
 macro_rules! subtree {
     ($then:literal) => {
         concat!(
@@ -146,8 +145,7 @@ impl Store {
     /// Copies a part of a conversation into a new one of the same owner.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a conversation of another user, [`StoreError::Invalid`] when
-    /// the new id is in use.
+    /// [`StoreError::NotFound`] for a conversation of another user, [`StoreError::Invalid`] when the new id is in use.
     pub async fn copy_branch(&self, owner: &str, copy: CopyBranch) -> Result<(), StoreError> {
         let owner = owner.to_owned();
         let bodies = copy.messages.iter().map(body::encode).collect::<Result<Vec<_>, _>>()?;

@@ -1,5 +1,4 @@
-//! Table `conversations`: the list, a single conversation, deletion for good. `change` changes
-//! fields.
+//! Table `conversations`: the list, a single conversation, deletion for good. `change` changes fields.
 
 use crate::history::body;
 use crate::run::run_events;
@@ -9,8 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wire::api::ConversationSummary;
 use wire::organize::ListFilter;
 
-/// The maximum number of rows of the list: a page of 100, and one more that tells whether there is
-/// a next page.
+/// The maximum number of rows of the list: a page of 100, and one more that tells whether there is a next page.
 pub const MAX_CONVERSATIONS: u32 = 101;
 
 /// A row of the conversation list.
@@ -200,9 +198,8 @@ async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversati
     Ok(Some(Conversation { summary, head, active_run, model_id }))
 }
 
-/// Sets whether a waiting run waits for its user or for a page that executes a call, which needs no
-/// user. The message of the run says which. Few conversations wait, so their messages are read one
-/// by one.
+/// Sets whether a waiting run waits for its user or for a page that executes a call, which needs no user. The message
+/// of the run says which. Few conversations wait, so their messages are read one by one.
 pub(crate) async fn refine_waiting(db: &mut Db, summary: &mut ConversationSummary) -> Result<(), StoreError> {
     if !summary.waiting {
         return Ok(());

@@ -93,8 +93,7 @@ impl Store {
         Ok(self.execute(insert.bind(copy).bind(MAX_SHARES)).await? > 0)
     }
 
-    /// Returns the shared copies of a conversation, newest first; empty when it is unknown or
-    /// belongs to another user.
+    /// Returns the shared copies of a conversation, newest first; empty when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -102,8 +101,7 @@ impl Store {
         self.rows(sql::query(SHARES).bind(owner).bind(conversation_id).bind(MAX_SHARES), share).await
     }
 
-    /// Deletes a link with its copy. Returns false when it is unknown or belongs to another user's
-    /// conversation.
+    /// Deletes a link with its copy. Returns false when it is unknown or belongs to another user's conversation.
     ///
     /// # Errors
     /// The database failed.

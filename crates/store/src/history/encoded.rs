@@ -7,6 +7,18 @@ use crate::{StoreError, StoredMessage};
 use std::sync::Arc;
 use wire::Role;
 
+/// The position of a message in a branch of which everything up to it has been read. As long as it is valid, what was
+/// read is the same in the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPosition {
+    /// The message.
+    id: String,
+    /// Its number.
+    pub(super) no: i64,
+    /// How often a message of the conversation that others follow had changed.
+    rewrites: i64,
+}
+
 /// A message of a branch whose content is not decoded.
 pub struct EncodedMessage {
     /// Unique within the conversation.
@@ -16,6 +28,8 @@ pub struct EncodedMessage {
     conversation_id: Arc<str>,
     parent_id: Option<String>,
     created_at: i64,
+    no: i64,
+    rewrites: i64,
     row: Row,
 }
 
@@ -28,6 +42,8 @@ impl EncodedMessage {
             conversation_id: conversation_id.clone(),
             parent_id: row.try_get("parent_id")?,
             created_at: row.try_get("created_at")?,
+            no: row.try_get("no")?,
+            rewrites: row.try_get("rewrites")?,
             row,
         })
     }
@@ -41,6 +57,11 @@ impl EncodedMessage {
             created_at: self.created_at,
             message: body::decode(&self.conversation_id, &self.id, role, self.body()),
         }
+    }
+
+    /// Returns the position of the message in the branch that was read with it.
+    pub fn position(&self) -> BranchPosition {
+        BranchPosition { id: self.id.clone(), no: self.no, rewrites: self.rewrites }
     }
 
     /// Returns the length of the encoded content in bytes.

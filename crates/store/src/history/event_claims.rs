@@ -3,8 +3,7 @@
 use crate::sql::{self, Db};
 use crate::{Store, StoreError};
 
-/// How long claims are kept, in milliseconds: longer than any page still asks for the events of an
-/// answer.
+/// How long claims are kept, in milliseconds: longer than any page still asks for the events of an answer.
 const KEPT: i64 = 24 * 60 * 60 * 1_000;
 
 /// The newest run that wrote the message, if any; `ended_at` is NULL while it is active.
@@ -41,9 +40,8 @@ pub struct ClaimEvents {
 }
 
 impl Store {
-    /// Claims events of an answer, and returns the keys that this claim holds: each event is
-    /// granted to one claim. Nothing is granted for an answer that ended too long ago, or that no
-    /// run has written.
+    /// Claims events of an answer, and returns the keys that this claim holds: each event is granted to one claim.
+    /// Nothing is granted for an answer that ended too long ago, or that no run has written.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] for a conversation that is unknown or belongs to another user.

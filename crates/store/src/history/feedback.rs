@@ -25,8 +25,7 @@ const IS_ANSWER: &str = "
     WHERE c.owner = $1 AND c.id = $2";
 
 impl Store {
-    /// Returns the owner's ratings in a conversation, by message; empty when it is unknown or
-    /// belongs to another user.
+    /// Returns the owner's ratings in a conversation, by message; empty when it is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -37,8 +36,7 @@ impl Store {
     /// Stores or removes the owner's rating of an answer.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for an unknown message, one that is no answer, and one of another
-    /// user.
+    /// [`StoreError::NotFound`] for an unknown message, one that is no answer, and one of another user.
     pub async fn set_feedback(
         &self,
         owner: &str,

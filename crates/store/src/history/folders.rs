@@ -174,8 +174,7 @@ pub async fn insert_folder(db: &mut Db, owner: &str, folder: &Folder, now: i64) 
     Ok(is_added)
 }
 
-/// Sets the name of a folder's colour, or removes it, within another write. Has no effect on a folder of
-/// another user.
+/// Sets the name of a folder's colour, or removes it, within another write. Has no effect on a folder of another user.
 ///
 /// # Errors
 /// The database failed.
@@ -184,8 +183,7 @@ pub async fn color_folder(db: &mut Db, owner: &str, id: &str, color: Option<&str
     Ok(())
 }
 
-/// Renames a folder that has this name, within another write. Has no effect on one that its owner has named
-/// otherwise.
+/// Renames a folder that has this name, within another write. Has no effect on one that its owner has named otherwise.
 ///
 /// # Errors
 /// The database failed.

@@ -1,7 +1,7 @@
 //! Table `messages`: the message tree of a conversation.
 
 use crate::history::body;
-use crate::history::encoded::EncodedMessage;
+use crate::history::encoded::{BranchPosition, EncodedMessage};
 use crate::run::{grants, runs};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit};
@@ -39,15 +39,19 @@ const LONG: usize = 1 << 20;
 /// In PostgreSQL, the recursion from the head carries row numbers only; a parent is older than its
 /// children, so sorting by number gives the order. UNION drops rows that were seen before, so the
 /// query also ends if damaged data contain a cycle.
+///
+/// `$newer` ends the branch at a row: in SQLite by the number of the row `m`, in PostgreSQL by that of its child `b`, because
+/// a limit of `m` could make PostgreSQL look through the newer messages of all conversations at each step.
 macro_rules! branch {
-    ($head:literal) => {
+    ($head:literal, $newer:literal, $newer_in_postgres:literal) => {
         Sql::pair(
             concat!(
                 "SELECT m.id, m.parent_id, ",
                 $head,
-                ", m.role, m.created_at, m.body
-                 FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
-                 WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+                ", m.role, m.created_at, m.body, m.no, c.rewrites
+                 FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id ",
+                $newer,
+                " WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
                  ORDER BY m.no DESC"
             ),
             concat!(
@@ -58,23 +62,45 @@ macro_rules! branch {
                 " WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
                      UNION
                      SELECT m.no, m.parent_id
-                     FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
-                 )
-                 SELECT id, parent_id, role, created_at, body FROM messages
-                 WHERE no IN (SELECT no FROM branch) ORDER BY no"
+                     FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id ",
+                $newer_in_postgres,
+                ")
+                 SELECT id, parent_id, role, created_at, body, no,
+                     (SELECT rewrites FROM conversations WHERE id = $2) AS rewrites
+                 FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no"
             ),
         )
     };
 }
 
-const BRANCH: Sql = branch!("c.head");
+const BRANCH: Sql = branch!("c.head", "", "");
 
-const BRANCH_TO: Sql = branch!("$3");
+const BRANCH_FROM: Sql = branch!("c.head", "AND m.no >= $3", "AND b.no > $3");
+
+const BRANCH_TO: Sql = branch!("$3", "", "");
 
 pub(crate) const INSERT: &str = "
     INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(crate) const SET_BODY: &str = "UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2";
+/// Counts a change of a message that others follow.
+macro_rules! count_rewrite {
+    () => {
+        "UPDATE conversations SET rewrites = rewrites + 1
+         WHERE id = $1 AND EXISTS (SELECT 1 FROM messages WHERE conversation_id = $1 AND parent_id = $2)"
+    };
+}
+
+/// In PostgreSQL, this also counts the change, which saves a request to the server.
+const SET_BODY: Sql = Sql::pair(
+    "UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2",
+    concat!(
+        "WITH counted AS (",
+        count_rewrite!(),
+        ") UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2"
+    ),
+);
+
+const COUNT_REWRITE: &str = count_rewrite!();
 
 /// Whether a run is active, by owner: no row if the conversation belongs to another user.
 const ACTIVE: &str = "
@@ -130,6 +156,28 @@ impl Store {
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
         let conversation_id = Arc::from(conversation_id);
         rows.into_iter().map(|row| EncodedMessage::new(&conversation_id, row)).collect()
+    }
+
+    /// Returns the messages of the active branch after one of its messages, oldest first. `None` if the branch does not
+    /// have that message, or if a message that others follow may have changed since the position was read.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn encoded_branch_after(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        position: &BranchPosition,
+    ) -> Result<Option<Vec<EncodedMessage>>, StoreError> {
+        let query = sql::query(BRANCH_FROM).bind(owner).bind(conversation_id).bind(position.no);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
+        let conversation_id = Arc::from(conversation_id);
+        let mut rows = rows.into_iter().map(|row| EncodedMessage::new(&conversation_id, row));
+        let first = rows.next().transpose()?;
+        if first.is_none_or(|first| first.position() != *position) {
+            return Ok(None);
+        }
+        rows.collect::<Result<Vec<_>, _>>().map(Some)
     }
 
     /// Returns the branch that ends with a message, as [`Store::branch`] returns the active one; also empty when the
@@ -246,6 +294,12 @@ pub(crate) async fn check_idle(db: &mut Db, owner: &str, conversation_id: &str) 
 
 /// Replaces the body of a message that must exist.
 pub(crate) async fn set_body(db: &mut Db, conversation_id: &str, id: &str, body: String) -> Result<(), StoreError> {
-    let done = sql::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(db).await?;
-    if done.rows_affected() == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+    let done = sql::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(&mut *db).await?;
+    if done.rows_affected() == 0 {
+        return Err(StoreError::NotFound);
+    }
+    if !db.is_postgres() {
+        sql::query(COUNT_REWRITE).bind(conversation_id).bind(id).execute(db).await?;
+    }
+    Ok(())
 }

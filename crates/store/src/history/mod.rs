@@ -1,5 +1,4 @@
-//! Conversations with their messages, and what users do with them: branches, folders, ratings, copies,
-//! and deletion.
+//! Conversations with their messages, and what users do with them: branches, folders, ratings, copies, and deletion.
 
 pub(crate) mod append;
 pub(crate) mod body;

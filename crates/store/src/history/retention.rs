@@ -97,8 +97,7 @@ impl Store {
         push_condition(&mut still, due);
         self.write(move |db| {
             Box::pin(async move {
-                // Checked before the deletion, because an `Ok` result is committed whatever its
-                // value.
+                // Checked before the deletion, because an `Ok` result is committed whatever its value.
                 match still.build().fetch_optional(db).await? {
                     Some(_) => delete_in_transaction(db, owner, id, entries).await,
                     None => Ok(false),
@@ -108,8 +107,7 @@ impl Store {
         .await
     }
 
-    /// Returns a preview of the conversations that are due, for an administrator, at most
-    /// [`MAX_DUE`].
+    /// Returns a preview of the conversations that are due, for an administrator, at most [`MAX_DUE`].
     ///
     /// # Errors
     /// The database failed.
@@ -137,8 +135,7 @@ impl Store {
         .await
     }
 
-    /// Deletes invocations that ended before `before` (Unix time, milliseconds), at most `limit`.
-    /// Returns how many.
+    /// Deletes invocations that ended before `before` (Unix time, milliseconds), at most `limit`. Returns how many.
     ///
     /// # Errors
     /// The database failed.

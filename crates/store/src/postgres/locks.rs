@@ -12,8 +12,7 @@ const MOST: u32 = 8;
 /// The lock's key is a hash of the name, seeded with a hash of the schema.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtextextended($1, hashtextextended(current_schema(), 1)))";
 
-/// With these settings, a server whose machine crashed loses its locks about when it loses its
-/// runs.
+/// With these settings, a server whose machine crashed loses its locks about when it loses its runs.
 pub(super) const ALIVE: [(&str, &str); 3] =
     [("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "2")];
 

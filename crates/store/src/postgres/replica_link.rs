@@ -1,6 +1,5 @@
-//! This server's link to the other servers of its database: they notify each other with LISTEN and
-//! NOTIFY. Notifications are hints: all state is in the tables, where a server that misses a
-//! notification finds it.
+//! This server's link to the other servers of its database: they notify each other with LISTEN and NOTIFY.
+//! Notifications are hints: all state is in the tables, where a server that misses a notification finds it.
 
 use crate::StoreError;
 use crate::sql::{self, Db};
@@ -11,8 +10,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
-/// The number of events that are buffered for a slow listener; a slower one loses some and must
-/// query the tables.
+/// The number of events that are buffered for a slow listener; a slower one loses some and must query the tables.
 const WAITING: usize = 256;
 
 /// The maximum size of a notification in bytes; the server accepts 8,000.
@@ -30,8 +28,7 @@ pub enum ReplicaEvent {
     Runs(Arc<[String]>),
     /// These runs must stop.
     Stop(Arc<[String]>),
-    /// Stored data that is part of the config has changed, such as the agents that administrators
-    /// create.
+    /// Stored data that is part of the config has changed, such as the agents that administrators create.
     Config,
     /// Jobs were enqueued or changed.
     Jobs,

@@ -19,11 +19,9 @@ pub struct BeginRun {
     pub agent_id: String,
     /// The title of a new conversation.
     pub title: String,
-    /// Idempotency key, unique within the conversation: sending the same submission again returns
-    /// the same run.
+    /// Idempotency key, unique within the conversation: sending the same submission again returns the same run.
     pub submission_key: String,
-    /// New messages, parents first: the user's message, imported history, the empty assistant
-    /// message.
+    /// New messages, parents first: the user's message, imported history, the empty assistant message.
     pub insert: Vec<NewMessage>,
     /// Messages whose bodies are replaced, for example with approval decisions. A run that waits in
     /// one of them ends, unless it is the message that the new run writes.
@@ -105,9 +103,8 @@ impl Store {
     /// Stores a submission and opens its run, unless it is a duplicate or another run is active.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of
-    /// an unknown message, [`StoreError::Invalid`] when an id is in use or a parent is not in the
-    /// conversation.
+    /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of an unknown message,
+    /// [`StoreError::Invalid`] when an id is in use or a parent is not in the conversation.
     pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<BeginRunOutcome, StoreError> {
         let prepared = Arc::new(PreparedSubmission::new(owner, begin, self.replica_id())?);
         self.write_repeatable(move |db| {

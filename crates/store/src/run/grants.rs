@@ -1,11 +1,9 @@
-//! Table `grants`: users' standing approvals of tools. A standing approval for one conversation is
-//! deleted with it.
+//! Table `grants`: users' standing approvals of tools. A standing approval for one conversation is deleted with it.
 
 use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 
-/// The maximum number of standing approvals of one user. Beyond it the oldest are deleted, and
-/// their tools ask again.
+/// The maximum number of standing approvals of one user. Beyond it the oldest are deleted, and their tools ask again.
 pub const MAX_GRANTS: u32 = 200;
 
 /// A standing approval to grant.
@@ -40,8 +38,7 @@ pub struct GrantRow {
     pub created_at: i64,
 }
 
-/// Only for a conversation of its owner. Replaces an earlier one, because the tool may have changed
-/// since.
+/// Only for a conversation of its owner. Replaces an earlier one, because the tool may have changed since.
 const INSERT: &str = "
     INSERT INTO grants (id, owner, agent_id, tool, fingerprint, conversation_id, created_at)
     SELECT $1, $2, $3, $4, $5, $6, $7

@@ -1,6 +1,5 @@
-//! Table `invocation_calls`: the tool calls of running invocations. A call is recorded before its
-//! tool runs and deleted with its entry in the audit log, so that recovery can log the calls that a
-//! dead server was executing.
+//! Table `invocation_calls`: the tool calls of running invocations. A call is recorded before its tool runs and deleted
+//! with its entry in the audit log, so that recovery can log the calls that a dead server was executing.
 
 use crate::run::agent_runs::{InvocationProgress, record_progress};
 use crate::sql::{self, Db, Row};

@@ -78,9 +78,8 @@ impl Store {
         self.write(move |db| Box::pin(async move { self::finish(db, finish).await.map(drop) })).await
     }
 
-    /// Ends all running invocations, of all owners, that no live server executes, and logs the tool
-    /// calls that they were executing as interrupted. Returns how many. For recovery only, never for
-    /// a request.
+    /// Ends all running invocations, of all owners, that no live server executes, and logs the tool calls that they
+    /// were executing as interrupted. Returns how many. For recovery only, never for a request.
     ///
     /// # Errors
     /// The database failed.

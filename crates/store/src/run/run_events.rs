@@ -1,5 +1,4 @@
-//! Table `run_events`: the journal. A row holds consecutive events of a run as the bytes of their
-//! SSE frames.
+//! Table `run_events`: the journal. A row holds consecutive events of a run as the bytes of their SSE frames.
 
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
@@ -189,9 +188,8 @@ impl Store {
         .await
     }
 
-    /// Deletes the journal up to the first event of a run that is active or ended at `ended_before`
-    /// (Unix time, milliseconds) or later; the messages keep the content. Returns the number of
-    /// rows.
+    /// Deletes the journal up to the first event of a run that is active or ended at `ended_before` (Unix time,
+    /// milliseconds) or later; the messages keep the content. Returns the number of rows.
     ///
     /// # Errors
     /// The database failed; rows that were deleted before the failure stay deleted.

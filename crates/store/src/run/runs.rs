@@ -1,5 +1,4 @@
-//! Table `runs`: leases, the end of runs, and runs that a dead process left open. `begin_run` opens
-//! them.
+//! Table `runs`: leases, the end of runs, and runs that a dead process left open. `begin_run` opens them.
 
 use crate::history::body;
 use crate::history::messages::set_body;
@@ -25,8 +24,7 @@ pub struct FinishRun {
     pub message: UiMessage,
     /// The token usage, if known.
     pub usage: Option<TokenUsage>,
-    /// Additional information for the operator: the cause of a failure, or the limit that was
-    /// reached.
+    /// Additional information for the operator: the cause of a failure, or the limit that was reached.
     pub error: Option<String>,
     /// Unix time, milliseconds.
     pub now: i64,
@@ -120,12 +118,10 @@ pub(crate) use open_columns;
 const OPEN: &str = concat!("SELECT ", open_columns!(), " WHERE r.status = 'running'");
 
 impl Store {
-    /// Ends a run and stores its message. Idempotent: reporting the same end again, after a lost
-    /// reply, succeeds.
+    /// Ends a run and stores its message. Idempotent: reporting the same end again, after a lost reply, succeeds.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing
-    /// is stored then.
+    /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing is stored then.
     pub async fn finish_run(&self, finish: FinishRun) -> Result<(), StoreError> {
         self.finish_run_with(&finish, None).await
     }
@@ -166,8 +162,7 @@ impl Store {
         .await
     }
 
-    /// Returns the newest run of a conversation; `None` when the conversation is unknown or belongs
-    /// to another user.
+    /// Returns the newest run of a conversation; `None` when the conversation is unknown or belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -181,8 +176,7 @@ impl Store {
         .await
     }
 
-    /// Returns the newest run that wrote a message; `None` when there is none or it belongs to
-    /// another user.
+    /// Returns the newest run that wrote a message; `None` when there is none or it belongs to another user.
     ///
     /// # Errors
     /// The database failed.
@@ -202,8 +196,7 @@ impl Store {
         .await
     }
 
-    /// Returns all active runs of all owners, in no particular order. For recovery only, never for
-    /// a request.
+    /// Returns all active runs of all owners, in no particular order. For recovery only, never for a request.
     ///
     /// # Errors
     /// The database failed.

@@ -95,8 +95,7 @@ impl Store {
         self.write_repeatable(move |db| Box::pin(append_steps(db, steps.clone()))).await
     }
 
-    /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to
-    /// another user.
+    /// Returns the last [`MAX_STEPS`] steps of a conversation, oldest first; none if it belongs to another user.
     ///
     /// # Errors
     /// The database failed.

@@ -126,9 +126,8 @@ impl Store {
     /// Records a call before its tool runs; the tool must not run unless this succeeds.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyStarted`] when the conversation's ledger has this call,
-    /// [`StoreError::Fenced`] when the run ended, [`StoreError::NotFound`] for an unknown run or
-    /// one of another user.
+    /// [`StoreError::AlreadyStarted`] when the conversation's ledger has this call, [`StoreError::Fenced`] when the run
+    /// ended, [`StoreError::NotFound`] for an unknown run or one of another user.
     pub async fn tool_started<'a>(
         &self,
         owner: &str,
@@ -208,8 +207,7 @@ impl Store {
         if found.await? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
-    /// Returns the calls of sub-agents that a run has started and that are not known to have ended,
-    /// oldest first.
+    /// Returns the calls of sub-agents that a run has started and that are not known to have ended, oldest first.
     ///
     /// # Errors
     /// The database failed.
@@ -233,10 +231,9 @@ impl Store {
         self.rows(sql::query(CUT_OFF).bind(owner).bind(run_id), call).await
     }
 
-    /// Returns the state of a call; `None` when it was not started, or the conversation belongs to
-    /// another user. `call_id` is the id in the ledger, not the id that the model has given the call:
-    /// the chat prefixes that with the message's id, as `{message}:{call}`, and appends `:{run}` if
-    /// the run resumes or repeats the call.
+    /// Returns the state of a call; `None` when it was not started, or the conversation belongs to another user.
+    /// `call_id` is the id in the ledger, not the id that the model has given the call: the chat prefixes that with the
+    /// message's id, as `{message}:{call}`, and appends `:{run}` if the run resumes or repeats the call.
     ///
     /// # Errors
     /// The database failed.

@@ -9,8 +9,7 @@ use search_terms::SearchTerms;
 use wire::api::Outcome;
 use wire::organize::SearchHit;
 
-/// The maximum number of results: a page of 50, and one more that tells whether there is a next
-/// page.
+/// The maximum number of results: a page of 50, and one more that tells whether there is a next page.
 pub const MAX_HITS: u32 = 51;
 
 /// A cursor in the results: the conversation after which the next page begins.
@@ -27,9 +26,8 @@ pub struct SearchCursor {
 const BEGIN: char = '\u{2}';
 const END: char = '\u{3}';
 
-/// Finds the newest matching message of each conversation, otherwise its title. For a word that is
-/// everywhere, only the 5,000 newest messages are searched, so that the cost does not grow with the
-/// amount of text.
+/// Finds the newest matching message of each conversation, otherwise its title. For a word that is everywhere, only the
+/// 5,000 newest messages are searched, so that the cost does not grow with the amount of text.
 macro_rules! search {
     ($newest:literal, $passage:literal) => {
         concat!(
@@ -61,8 +59,7 @@ macro_rules! search {
     };
 }
 
-/// SQLite extracts the passage itself; for PostgreSQL, [`search_terms::passage`] extracts it from the whole
-/// text.
+/// SQLite extracts the passage itself; for PostgreSQL, [`search_terms::passage`] extracts it from the whole text.
 const SEARCH: Sql = Sql::pair(
     search!(
         "SELECT * FROM (SELECT rowid FROM search WHERE search MATCH $2 AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)
@@ -119,15 +116,13 @@ async fn select(
     Ok(all)
 }
 
-/// Returns the outcome of an incomplete answer, from the status of its newest run; `None` for
-/// complete answers.
+/// Returns the outcome of an incomplete answer, from the status of its newest run; `None` for complete answers.
 fn incomplete_outcome(status: &str) -> Option<Outcome> {
     // An active run has no outcome.
     serde_json::from_value::<Outcome>(status.into()).ok().filter(|outcome| outcome.is_incomplete())
 }
 
-/// Reads a result. If `whole` is given, the row has the whole text, and the passage with these
-/// terms is extracted.
+/// Reads a result. If `whole` is given, the row has the whole text, and the passage with these terms is extracted.
 fn found(row: &Row, whole: Option<&SearchTerms>) -> Result<SearchHit, StoreError> {
     let text: &str = row.try_get::<Option<&str>>("passage")?.unwrap_or_default();
     let passage = match whole {

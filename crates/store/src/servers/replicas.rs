@@ -48,8 +48,7 @@ const LEAVE: &str = "DELETE FROM replicas WHERE id = $1";
 /// Servers whose lease expired over an hour ago; their runs were taken over long before.
 const FORGET: &str = "DELETE FROM replicas WHERE alive_until < now_ms() - 3600000";
 
-/// The driving server's row is missing or its lease has expired. The run then belongs to the
-/// caller.
+/// The driving server's row is missing or its lease has expired. The run then belongs to the caller.
 const TAKE_OVER: Sql = Sql::pair(
     "UPDATE runs SET replica = $1 WHERE status = 'running' RETURNING id",
     "UPDATE runs SET replica = $1
@@ -120,8 +119,7 @@ impl Store {
         Ok(pulse)
     }
 
-    /// Deregisters this server when it shuts down: other servers may take over the runs that it
-    /// still drives.
+    /// Deregisters this server when it shuts down: other servers may take over the runs that it still drives.
     ///
     /// # Errors
     /// The database failed.
@@ -136,8 +134,7 @@ impl Store {
     /// active runs, since no other process serves the file; this one must not drive any yet.
     ///
     /// # Errors
-    /// The database failed, or it was opened with [`Store::open_existing`]: another server may
-    /// drive its runs.
+    /// The database failed, or it was opened with [`Store::open_existing`]: another server may drive its runs.
     pub async fn take_over_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         if !self.database.serves {
             return Err(StoreError::Invalid("only a process that serves the database can take over its runs"));
@@ -202,8 +199,7 @@ impl Store {
         .await
     }
 
-    /// Subscribes to changes by other servers; `None` with SQLite. The events are hints, and some
-    /// may be lost.
+    /// Subscribes to changes by other servers; `None` with SQLite. The events are hints, and some may be lost.
     pub fn listen(&self) -> Option<Listener> {
         self.database.replica.as_ref().map(|shared| shared.listener())
     }

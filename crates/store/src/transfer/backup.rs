@@ -19,8 +19,7 @@ pub struct ClaimedDatabase {
 }
 
 impl Store {
-    /// Returns the file of the database that a URL names; `None` for a database in memory or on a
-    /// server.
+    /// Returns the file of the database that a URL names; `None` for a database in memory or on a server.
     ///
     /// # Errors
     /// As [`Schema::open`], for what the URL says.
@@ -28,8 +27,7 @@ impl Store {
         if postgres::is_url(url) { Ok(None) } else { sqlite::path(url) }
     }
 
-    /// Copies a consistent snapshot of the database at `from` into the new or empty file `to`. Does
-    /// not block writers.
+    /// Copies a consistent snapshot of the database at `from` into the new or empty file `to`. Does not block writers.
     ///
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator.
@@ -45,8 +43,7 @@ impl Store {
     /// Returns facts about a database on a server that an operator needs.
     ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator: the server cannot be reached, or the
-    /// store cannot use it.
+    /// [`StoreError::Open`] with one line for the operator: the server cannot be reached, or the store cannot use it.
     pub async fn server_info(url: &str) -> Result<ServerInfo, StoreError> {
         postgres::server_info(url).await
     }
@@ -110,8 +107,7 @@ impl Schema {
     }
 }
 
-/// Returns the URL of a file. Escapes `%`, which the driver decodes, and `?` and `#`, which would
-/// end the path.
+/// Returns the URL of a file. Escapes `%`, which the driver decodes, and `?` and `#`, which would end the path.
 fn file_url(path: &str) -> String {
     let path = path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     format!("sqlite://{path}")

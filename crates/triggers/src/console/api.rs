@@ -5,12 +5,11 @@ use super::{
 };
 use crate::engine::Triggers;
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use web::admin::{ADMINISTRATION, Admin};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 
 pub(super) fn routes() -> ApiRouter<Triggers> {
     ApiRouter::new(&ADMINISTRATION)
@@ -60,9 +59,9 @@ async fn send_test(
     admin: Admin,
     State(triggers): State<Triggers>,
     Path(names): Path<(String, String)>,
-    sent: Result<Json<TestBody>, JsonRejection>,
+    sent: SentJson<TestBody>,
 ) -> Result<Json<TestResult>, HttpError> {
-    let Json(TestBody { event }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let TestBody { event } = valid_json(sent)?;
     let trigger = find(&triggers, &names)?;
     Ok(Json(test(&triggers, &admin, &trigger, event).await?))
 }

@@ -261,8 +261,7 @@ async fn delivery_body(
     let (content_type, body) = found.ok_or_else(UserError::not_found)?;
     let mut about = about(trigger);
     about["deliveryId"] = id.into();
-    let entry = admin.audit_entry("read_delivery", "", about);
-    triggers.store.record_audit(entry).await.map_err(from_store_error)?;
+    admin.record(&triggers.store, "read_delivery", "", about).await?;
     Ok(DeliveryBody { content_type, text: String::from_utf8_lossy(&body).into_owned() })
 }
 

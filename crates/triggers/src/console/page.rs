@@ -18,8 +18,8 @@ use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, name, success_message, table, text, text_area_content};
-use web::see_other;
 use web::times::minute;
+use web::{SentFields, see_other};
 use wire::UserError;
 
 pub(super) fn routes() -> Router<Triggers> {
@@ -82,9 +82,7 @@ async fn send_test(
     RawForm(form): RawForm,
 ) -> Result<Response, PageError> {
     let trigger = find(&triggers, &names)?;
-    let written =
-        url::form_urlencoded::parse(&form).find(|(name, _)| name == "event").map(|(_, event)| event.into_owned());
-    let written = written.unwrap_or_default();
+    let written = SentFields::parse(&form).first("event").to_owned();
     let tested = match serde_json::from_str::<Value>(&written) {
         Ok(event) => test(&triggers, &admin, &trigger, event).await,
         Err(error) => Err(UserError::invalid("/event", format!("The event is not valid JSON: {error}."))),

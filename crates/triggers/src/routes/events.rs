@@ -4,16 +4,15 @@ use super::try_again;
 use crate::active::{ActiveTrigger, Source};
 use crate::engine::{Delivered, Incoming, Triggers};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
+use axum::Extension;
 use axum::extract::{Path, State};
-use axum::{Extension, Json};
 use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use web::openapi::{Accepted, Access, ApiRouter, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::{ErrorCode, UserError};
 use workflow_definition::TriggerKind;
 use workflows::ReportedEvent;
@@ -55,9 +54,9 @@ async fn report(
     State(triggers): State<Triggers>,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    event: Result<Json<NewEvent>, JsonRejection>,
+    event: SentJson<NewEvent>,
 ) -> Result<Accepted, HttpError> {
-    let Json(NewEvent { id, data }) = event.map_err(|rejection| json_error(&rejection))?;
+    let NewEvent { id, data } = valid_json(event)?;
     let allowed: Vec<_> =
         triggers.active.all().iter().filter(|trigger| waits_for(trigger, &name, &caller)).cloned().collect();
     if id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID) {

@@ -1,7 +1,7 @@
 //! The administrator who makes a request.
 
 use super::Menu;
-use crate::error::HttpError;
+use crate::error::{HttpError, from_store_error};
 use crate::html::not_found_page;
 use crate::openapi::RouteInput;
 use crate::redirect::{SIGN_IN_PATH, query_encoded, see_other};
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use chat::Caller;
 use serde_json::Value;
 use std::convert::Infallible;
-use store::AuditEntry;
+use store::{AuditEntry, Store};
 use wire::UserError;
 
 /// Returns whether a caller has the role `admin`.
@@ -87,5 +87,19 @@ impl Admin {
     /// cannot be confused with it.
     pub fn audit_entry(&self, action: &str, conversation_id: &str, about: Value) -> AuditEntry {
         audit_row(&self.caller.user_id, &format!("admin:{action}"), conversation_id, about)
+    }
+
+    /// Writes an action to the audit log, before it is carried out.
+    ///
+    /// # Errors
+    /// The database failed; the action must not be carried out then.
+    pub async fn record(
+        &self,
+        store: &Store,
+        action: &str,
+        conversation_id: &str,
+        about: Value,
+    ) -> Result<(), UserError> {
+        store.record_audit(self.audit_entry(action, conversation_id, about)).await.map_err(from_store_error)
     }
 }

@@ -121,17 +121,6 @@ pub fn check_field(name: &'static str, label: &'static str, is_checked: bool) ->
     view! { <label class="cw-admin-check"><input type="checkbox" name=name value="1" checked=is_checked />{label}</label> }
 }
 
-/// Renders the button of a row, which sends a form to `path`. `label` describes it for screen
-/// readers, since all rows have the same `text`.
-pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
-    view! {
-        <form method="post" action=path>
-            <button class="cw-button" aria-label=label>{text}</button>
-        </form>
-    }
-    .into_any()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ pub mod list;
 mod menu;
 mod pager;
 mod paging;
+mod parts;
 mod section;
 mod user_names;
 
@@ -18,6 +19,7 @@ pub use errors::PageError;
 pub use extract::{Admin, ShowsAdministration, is_admin};
 pub use layout::{live_page, page, page_with_frames};
 pub use menu::{MAX_MENU_COUNT, Menu, MenuCount, MenuEntry, MenuGroup, MenuSources};
+pub use parts::{delete_section, folded_text};
 pub use section::Section;
 pub use user_names::{UserNames, user_view};
 

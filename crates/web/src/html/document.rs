@@ -43,6 +43,17 @@ pub fn account_content(
     .into_any()
 }
 
+/// Renders a part of such a page, which is named by its heading. `id` is that of the heading.
+pub fn account_part(id: &'static str, heading: &'static str, content: impl IntoView + 'static) -> AnyView {
+    view! {
+        <section class="cw-account-part" aria-labelledby=id>
+            <h2 id=id>{heading}</h2>
+            {content}
+        </section>
+    }
+    .into_any()
+}
+
 /// Like [`page`], with a script, which may ask this server and start workers. It is a file of the site.
 pub fn page_with_script(
     status: StatusCode,

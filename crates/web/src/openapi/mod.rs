@@ -10,7 +10,7 @@ mod schemas;
 
 pub use describe::{Description, RouteHandler, RouteInput, RouteOutput};
 pub use document::{About, Document};
-pub use responses::{Accepted, Created, PlainText};
+pub use responses::{Accepted, Created, JsonFile, PlainText};
 
 use crate::request::{require_key_scope, require_signed_in};
 use auth::password::KeyScope;

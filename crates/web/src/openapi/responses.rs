@@ -2,7 +2,7 @@
 
 use super::{Description, RouteOutput};
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +21,23 @@ impl<T: Serialize> IntoResponse for Created<T> {
 impl<T: JsonSchema> RouteOutput for Created<T> {
     fn describe(description: &mut Description<'_>) {
         description.json::<T>(201);
+    }
+}
+
+/// A JSON object that a browser saves under this name.
+#[derive(Debug)]
+pub struct JsonFile<T>(pub &'static str, pub T);
+
+impl<T: Serialize> IntoResponse for JsonFile<T> {
+    fn into_response(self) -> Response {
+        let disposition = (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", self.0));
+        ([disposition], Json(self.1)).into_response()
+    }
+}
+
+impl<T: JsonSchema> RouteOutput for JsonFile<T> {
+    fn describe(description: &mut Description<'_>) {
+        description.json::<T>(200);
     }
 }
 

@@ -3,7 +3,6 @@
 use super::table::{self, StoredVersion};
 use super::{DiffLine, DiffSide, StoredWorkflow, rights, save, section_yaml};
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::admin::from_store_error;
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 use workflow_definition::Workflows;
 
@@ -176,10 +175,10 @@ async fn show(
 async fn add(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<NewDefinition>, JsonRejection>,
+    sent: SentJson<NewDefinition>,
 ) -> Result<Created<Definition>, HttpError> {
     editor(&context, &caller)?;
-    let Json(NewDefinition { definition: written, enabled }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let NewDefinition { definition: written, enabled } = valid_json(sent)?;
     let stored = save(&context, &caller, None, Value::Object(written), enabled).await?;
     Ok(Created(definition(&context, stored)))
 }
@@ -188,11 +187,10 @@ async fn change(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<ChangedDefinition>, JsonRejection>,
+    sent: SentJson<ChangedDefinition>,
 ) -> Result<Json<Definition>, HttpError> {
     editor(&context, &caller)?;
-    let sent = sent.map_err(|rejection| json_error(&rejection))?;
-    let Json(ChangedDefinition { version, definition: written, enabled }) = sent;
+    let ChangedDefinition { version, definition: written, enabled } = valid_json(sent)?;
     let stored = save(&context, &caller, Some((id, version)), Value::Object(written), enabled).await?;
     Ok(Json(definition(&context, stored)))
 }
@@ -201,10 +199,10 @@ async fn roll_back(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    sent: Result<Json<Rollback>, JsonRejection>,
+    sent: SentJson<Rollback>,
 ) -> Result<Json<Definition>, HttpError> {
     editor(&context, &caller)?;
-    let Json(Rollback { version, to }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let Rollback { version, to } = valid_json(sent)?;
     let stored = save::roll_back(&context, &caller, &id, version, to).await?;
     Ok(Json(definition(&context, stored)))
 }
@@ -228,10 +226,10 @@ async fn compare(
 async fn check(
     State(context): State<Context>,
     Extension(caller): Extension<Caller>,
-    sent: Result<Json<CheckedDefinition>, JsonRejection>,
+    sent: SentJson<CheckedDefinition>,
 ) -> Result<Json<Problems>, HttpError> {
     editor(&context, &caller)?;
-    let Json(CheckedDefinition { definition }) = sent.map_err(|rejection| json_error(&rejection))?;
+    let CheckedDefinition { definition } = valid_json(sent)?;
     let problems = save::check(&context, &caller, Value::Object(definition)).await.err().unwrap_or_default();
     Ok(Json(Problems { problems }))
 }

@@ -5,15 +5,14 @@ use crate::path::WorkspacePath;
 use crate::tree::Origin;
 use ::store::{Store, StoreError};
 use axum::Extension;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use chat::Caller;
 use futures::{Stream, StreamExt};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io;
 use std::pin::pin;
-use web::{ArchivePart, FileContent, HttpError, archive_download, valid_query};
+use web::{ArchivePart, FileContent, HttpError, SentQuery, archive_download, valid_query};
 use wire::UserError;
 
 /// The files of an archive.
@@ -33,7 +32,7 @@ pub(super) async fn download(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<ArchiveQuery>, QueryRejection>,
+    query: SentQuery<ArchiveQuery>,
 ) -> Result<FileContent, HttpError> {
     let (workspace, _) = state.open(&caller, &id).await?;
     let ArchiveQuery { folder } = valid_query(query)?;

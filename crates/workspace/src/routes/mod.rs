@@ -14,8 +14,7 @@ use crate::workspace::{Change, Workspace, WorkspaceError, Workspaces};
 use ::store::Store;
 use auth::password::KeyScope;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::NoContent;
 use axum::routing::get;
@@ -28,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use web::frame::artifact_frame;
 use web::openapi::{Access, ApiRouter, Tag};
-use web::{FileContent, HttpError, SentFile, content_disposition, valid_query};
+use web::{FileContent, HttpError, SentFile, SentQuery, content_disposition, valid_query};
 use wire::file::FILES;
 use wire::{ErrorCode, UserError};
 
@@ -156,7 +155,7 @@ struct PathQuery {
     path: String,
 }
 
-fn file_path(query: Result<Query<PathQuery>, QueryRejection>) -> Result<WorkspacePath, HttpError> {
+fn file_path(query: SentQuery<PathQuery>) -> Result<WorkspacePath, HttpError> {
     let PathQuery { path } = valid_query(query)?;
     let refused = |reason| UserError::invalid("/path", format!("This path is refused: {reason}."));
     Ok(WorkspacePath::parse_file(&path).map_err(refused)?)
@@ -180,7 +179,7 @@ async fn versions(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<PathQuery>, QueryRejection>,
+    query: SentQuery<PathQuery>,
 ) -> Result<Json<WorkspaceFiles>, HttpError> {
     let (workspace, _) = state.open(&caller, &id).await?;
     let path = file_path(query)?;
@@ -202,7 +201,7 @@ async fn show(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path((id, version)): Path<(String, String)>,
-    query: Result<Query<ShowQuery>, QueryRejection>,
+    query: SentQuery<ShowQuery>,
     headers: HeaderMap,
 ) -> Result<FileContent, HttpError> {
     let (workspace, _) = state.open(&caller, &id).await?;
@@ -254,7 +253,7 @@ async fn delete(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    query: Result<Query<PathQuery>, QueryRejection>,
+    query: SentQuery<PathQuery>,
 ) -> Result<NoContent, HttpError> {
     let (workspace, _) = state.open(&caller, &id).await?;
     let path = file_path(query)?;

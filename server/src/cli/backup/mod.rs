@@ -3,7 +3,7 @@
 mod archive;
 mod restore;
 
-use super::{ConfigArgument, DatabaseArgument, fail};
+use super::{ConfigArgument, DatabaseArgument, report};
 use crate::capabilities::database_schema;
 use anyhow::{Context, bail};
 use auth::COOKIE_KEY;
@@ -36,13 +36,7 @@ pub(crate) struct BackupArguments {
 /// Creates a backup. The server may run at the same time: the backup is a consistent snapshot of
 /// the database.
 pub(crate) async fn backup(arguments: BackupArguments) -> ExitCode {
-    match create_backup(&arguments).await {
-        Ok(report) => {
-            println!("{report}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&format!("{error:#}")),
-    }
+    report(create_backup(&arguments).await)
 }
 
 async fn create_backup(arguments: &BackupArguments) -> anyhow::Result<String> {

@@ -1,6 +1,6 @@
 //! `chatwright restore`: restores a backup.
 
-use super::super::{ConfigArgument, DatabaseArgument, fail};
+use super::super::{ConfigArgument, DatabaseArgument, report};
 use super::{PARTS, archive, database_file, parent_folder};
 use crate::capabilities::database_schema;
 use anyhow::{Context, ensure};
@@ -28,13 +28,7 @@ pub(crate) struct RestoreArguments {
 /// Verifies the whole backup, then moves its files into place. Nothing is changed before the
 /// verification is complete.
 pub(crate) async fn run(arguments: RestoreArguments) -> ExitCode {
-    match restore(&arguments).await {
-        Ok(report) => {
-            println!("{report}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&format!("{error:#}")),
-    }
+    report(restore(&arguments).await)
 }
 
 async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
@@ -52,14 +46,7 @@ async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
     // On the same file system, so that each part is moved into place atomically.
     let work = tempfile::Builder::new().prefix(".chatwright-restore-").tempdir_in(folder);
     let work = work.with_context(|| format!("cannot write into the folder {}", folder.display()))?;
-    let manifest = archive::unpack(&arguments.from, work.path())?;
-    let unpacked = work.path().join(archive::DATABASE);
-    let schema = Store::inspect(&unpacked).await?.schema;
-    ensure!(
-        schema == manifest.schema,
-        "{}: its database has another schema than its manifest says",
-        arguments.from.display()
-    );
+    let (unpacked, schema) = unpack(&arguments.from, work.path()).await?;
     // The claim keeps servers from starting on the database until all parts are in place.
     let _claimed = if database.exists() { Some(Store::claim(&database).await?) } else { None };
     for part in PARTS {
@@ -80,20 +67,22 @@ async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
 /// everything or nothing.
 async fn restore_on_server(arguments: &RestoreArguments, url: &str) -> anyhow::Result<String> {
     let work = tempfile::Builder::new().prefix("chatwright-restore-").tempdir()?;
-    let manifest = archive::unpack(&arguments.from, work.path())?;
-    let unpacked = work.path().join(archive::DATABASE);
-    let schema = Store::inspect(&unpacked).await?.schema;
-    ensure!(
-        schema == manifest.schema,
-        "{}: its database has another schema than its manifest says",
-        arguments.from.display()
-    );
+    let (unpacked, schema) = unpack(&arguments.from, work.path()).await?;
     let moved = database_schema().restore(&unpacked, url, arguments.force).await;
     let hint = if arguments.force { "" } else { "; --force replaces existing data" };
     let moved = moved.map_err(|error| anyhow::anyhow!("cannot restore into the database: {error}{hint}"))?;
     keep_cookie_key(&work.path().join(COOKIE_KEY), url).await?;
     let rows: u64 = moved.iter().map(|moved| moved.rows).sum();
     Ok(format!("schema {schema}, {rows} row(s), restored from {}", arguments.from.display()))
+}
+
+/// Unpacks a backup into a folder. Returns the path of its database, and the schema of that.
+async fn unpack(from: &Path, folder: &Path) -> anyhow::Result<(PathBuf, i64)> {
+    let manifest = archive::unpack(from, folder)?;
+    let unpacked = folder.join(archive::DATABASE);
+    let schema = Store::inspect(&unpacked).await?.schema;
+    ensure!(schema == manifest.schema, "{}: its database has another schema than its manifest says", from.display());
+    Ok((unpacked, schema))
 }
 
 /// Stores the cookie key in the database if there is such a file, so that visitors are still

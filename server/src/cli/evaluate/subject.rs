@@ -2,14 +2,10 @@
 
 use crate::embedded::{Agent, Answer, Chatwright, Reply};
 use async_trait::async_trait;
-use evaluation::{JudgeRequest, Judgement, Subject, Transcript};
+use evaluation::{JudgeRequest, Judgement, Subject, Transcript, check_outcome};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
-use wire::api::{MessageMetadata, Outcome};
-use wire::invoke::{
-    AgentTier, InvocationStatus, InvokeInput, InvokeLimits, InvokeRequest, InvokeTools, ResponseSchema,
-};
 use wire::{UiMessage, UserError};
 
 /// How long an answer that is stopped may take to end.
@@ -49,27 +45,12 @@ impl Subject for ConfigSubject {
     async fn judge(&self, request: JudgeRequest) -> Judgement {
         let agent = match self.chatwright.agent(&request.agent_id) {
             Ok(agent) => agent,
-            Err(error) => return Judgement { output: Err(text(error)), cost_usd: 0.0 },
+            Err(error) => return Judgement::failed(&error),
         };
-        let schema = ResponseSchema { name: "judgement".to_owned(), strict: false, schema: request.schema };
-        let invoked = agent.invoke(InvokeRequest {
-            agent_name: request.agent_id,
-            input: InvokeInput { prompt: request.prompt },
-            response_schema: Some(schema),
-            agent_tier: AgentTier::Complex,
-            tools: InvokeTools::All(false),
-            approved_tools: Vec::new(),
-            limits: InvokeLimits::default(),
-        });
-        let invoked = match invoked.await {
-            Ok(invoked) => invoked,
-            Err(error) => return Judgement { output: Err(text(error)), cost_usd: 0.0 },
-        };
-        let output = match invoked.invocation.status {
-            InvocationStatus::Succeeded => Ok(invoked.invocation.output),
-            _ => Err(invoked.invocation.error.unwrap_or_else(|| "there is no answer".to_owned())),
-        };
-        Judgement { output, cost_usd: invoked.usage.cost_usd }
+        match agent.invoke(request.into_invocation()).await {
+            Ok(invoked) => Judgement::of_invocation(invoked.invocation, invoked.usage.cost_usd),
+            Err(error) => Judgement::failed(&error),
+        }
     }
 
     async fn call_endpoint(&self, id: &str, payload: Value) -> Result<Value, String> {
@@ -119,18 +100,6 @@ async fn with_usage(agent: &Agent, transcript: Transcript) -> Transcript {
         Err(error) => {
             tracing::warn!(%error, "the usage of a conversation cannot be read");
             transcript
-        }
-    }
-}
-
-/// An answer that waits for an approval or was ended by a limit is scored; one that failed is not.
-fn check_outcome(metadata: &MessageMetadata) -> Result<(), String> {
-    match metadata.outcome {
-        Some(Outcome::Done | Outcome::Waiting | Outcome::Limit) => Ok(()),
-        _ => {
-            let failed = || metadata.reason.map(|reason| format!("the answer ended early: {}", reason.name()));
-            let error = metadata.error.clone().map(text).or_else(failed);
-            Err(error.unwrap_or_else(|| "there is no answer".to_owned()))
         }
     }
 }

@@ -3,12 +3,11 @@
 
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::change::{ChangeResult, MessageChange};
 
 /// Returns the routes.
@@ -25,8 +24,8 @@ pub(crate) async fn change(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    change: Result<Json<MessageChange>, JsonRejection>,
+    change: SentJson<MessageChange>,
 ) -> Result<Json<ChangeResult>, HttpError> {
-    let Json(change) = change.map_err(|rejection| json_error(&rejection))?;
+    let change = valid_json(change)?;
     Ok(Json(state.composition.chat.revise(&caller, &id, change).await?))
 }

@@ -3,7 +3,6 @@
 use super::folder_export::export;
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -11,7 +10,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::{ApiRouter, Created};
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::organize::{Folder, FolderList};
 
 /// Returns the routes.
@@ -60,9 +59,9 @@ pub(crate) async fn place(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    place: Result<Json<FolderPlace>, JsonRejection>,
+    place: SentJson<FolderPlace>,
 ) -> Result<NoContent, HttpError> {
-    let Json(place) = place.map_err(|rejection| json_error(&rejection))?;
+    let place = valid_json(place)?;
     state.composition.chat.move_folder(&caller, &id, place.parent_id.as_deref()).await?;
     Ok(NoContent)
 }
@@ -71,9 +70,9 @@ pub(crate) async fn place(
 pub(crate) async fn order(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    order: Result<Json<FolderOrder>, JsonRejection>,
+    order: SentJson<FolderOrder>,
 ) -> Result<NoContent, HttpError> {
-    let Json(order) = order.map_err(|rejection| json_error(&rejection))?;
+    let order = valid_json(order)?;
     state.composition.chat.order_folders(&caller, order.ids).await?;
     Ok(NoContent)
 }
@@ -90,9 +89,9 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    folder: Result<Json<FolderName>, JsonRejection>,
+    folder: SentJson<FolderName>,
 ) -> Result<Created<Folder>, HttpError> {
-    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
+    let folder = valid_json(folder)?;
     Ok(Created(state.composition.chat.add_folder(&caller, &folder.name).await?))
 }
 
@@ -101,9 +100,9 @@ pub(crate) async fn rename(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    folder: Result<Json<FolderName>, JsonRejection>,
+    folder: SentJson<FolderName>,
 ) -> Result<NoContent, HttpError> {
-    let Json(folder) = folder.map_err(|rejection| json_error(&rejection))?;
+    let folder = valid_json(folder)?;
     state.composition.chat.rename_folder(&caller, &id, &folder.name).await?;
     Ok(NoContent)
 }

@@ -3,14 +3,13 @@
 use crate::routes::pages::app_context;
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
 use chat::{Caller, HandOver};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::UserError;
 use wire::locale::{Text, fill_placeholders};
 
@@ -48,9 +47,9 @@ pub(crate) async fn hand_over(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    request: Result<Json<HandOverRequest>, JsonRejection>,
+    request: SentJson<HandOverRequest>,
 ) -> Result<Json<HandedOver>, HttpError> {
-    let Json(HandOverRequest { agent_id, page_id }) = request.map_err(|rejection| json_error(&rejection))?;
+    let HandOverRequest { agent_id, page_id } = valid_json(request)?;
     let current = &state.composition.current;
     let page_id = page_id.or_else(|| current.page_for_agent(&caller, &agent_id)).ok_or_else(UserError::not_found)?;
     // Also refuses what a token of an embedding site does not allow.

@@ -9,7 +9,6 @@ pub(crate) mod sharing;
 
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -17,7 +16,7 @@ use chat::{Caller, ConversationUsage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use web::openapi::ApiRouter;
-use web::{HttpError, json_error};
+use web::{HttpError, SentJson, valid_json};
 use wire::api::{ConversationList, ConversationView};
 use wire::organize::{ConversationChange, ListFilter};
 
@@ -83,9 +82,9 @@ pub(crate) async fn change(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    change: Result<Json<ConversationChange>, JsonRejection>,
+    change: SentJson<ConversationChange>,
 ) -> Result<NoContent, HttpError> {
-    let Json(change) = change.map_err(|rejection| json_error(&rejection))?;
+    let change = valid_json(change)?;
     state.composition.chat.change(&caller, vec![id], change).await?;
     Ok(NoContent)
 }

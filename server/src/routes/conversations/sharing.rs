@@ -2,7 +2,6 @@
 
 use crate::routes::tags::CONVERSATIONS;
 use crate::state::AppState;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, NoContent, Response};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::LazyLock;
 use web::openapi::{ApiRouter, Created, Description, RouteOutput};
-use web::{HttpError, conversation_disposition, json_error};
+use web::{HttpError, SentJson, conversation_disposition, valid_json};
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 
@@ -120,9 +119,9 @@ pub(crate) struct ImportedConversation {
 pub(crate) async fn import(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    file: Result<Json<ExportedConversation>, JsonRejection>,
+    file: SentJson<ExportedConversation>,
 ) -> Result<Created<ImportedConversation>, HttpError> {
-    let Json(file) = file.map_err(|rejection| json_error(&rejection))?;
+    let file = valid_json(file)?;
     let id = state.composition.chat.import(&caller, file).await?;
     Ok(Created(ImportedConversation { id }))
 }
@@ -141,9 +140,9 @@ pub(crate) async fn share(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-    share: Result<Json<ShareRequest>, JsonRejection>,
+    share: SentJson<ShareRequest>,
 ) -> Result<Created<Share>, HttpError> {
-    let Json(share) = share.map_err(|rejection| json_error(&rejection))?;
+    let share = valid_json(share)?;
     Ok(Created(state.composition.chat.share(&caller, &id, share.tool_results).await?))
 }
 

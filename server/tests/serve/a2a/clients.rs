@@ -1,6 +1,6 @@
 //! The published packages for JavaScript and Python.
 
-use super::{SECTION, config, key, start};
+use super::{SECTION, config, start};
 use crate::provider::start_provider;
 use insta::assert_snapshot;
 use std::path::Path;
@@ -11,7 +11,12 @@ use tokio::process::Command;
 async fn run(program: &str, script: &str, arguments: &[&str]) -> String {
     let (server, _folder) = start(&config(&start_provider().await, SECTION), &[]);
     let mut command = Command::new(program);
-    command.arg(script).arg(&server.origin).arg(key(&server).await).args(arguments).env("no_proxy", "127.0.0.1");
+    command
+        .arg(script)
+        .arg(&server.origin)
+        .arg(server.api_key(&["agents"]).await)
+        .args(arguments)
+        .env("no_proxy", "127.0.0.1");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));

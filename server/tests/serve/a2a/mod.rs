@@ -47,13 +47,6 @@ fn start(config: &str, arguments: &[&str]) -> (Server, TempDir) {
     (Server::start_with(&arguments), folder)
 }
 
-/// Returns an API key of the server's owner.
-async fn key(server: &Server) -> String {
-    let body = json!({ "name": "test", "scopes": ["agents"], "expiresInDays": 1 });
-    let made = server.request(Method::POST, "/api/keys").json(&body).send().await.unwrap();
-    made.json::<Value>().await.unwrap()["key"].as_str().unwrap().to_owned()
-}
-
 /// Returns a call of a method.
 fn call(server: &Server, method: &str, params: &Value) -> RequestBuilder {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

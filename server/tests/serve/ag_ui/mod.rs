@@ -3,8 +3,6 @@
 use crate::process::Server;
 use crate::provider::{start_provider, start_silent_provider};
 use insta::assert_snapshot;
-use reqwest::Method;
-use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -40,9 +38,7 @@ agUi: {{ agents: [helper, broken] }}
 /// Returns the output of a script that uses the client with the server.
 async fn run(model: &str, script: &str) -> String {
     let (server, _folder) = start(model);
-    let body = json!({ "name": "test", "scopes": ["agents"], "expiresInDays": 1 });
-    let made = server.request(Method::POST, "/api/keys").json(&body).send().await.unwrap();
-    let key = made.json::<Value>().await.unwrap()["key"].as_str().unwrap().to_owned();
+    let key = server.api_key(&["agents"]).await;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../end2end/ag_ui").join(script);
     let mut command = Command::new("node");
     command.arg(script).arg(&server.origin).arg(key).env("no_proxy", "127.0.0.1");

@@ -1,6 +1,6 @@
 //! Tests of runs whose client cancels the call or disconnects.
 
-use super::{ACCEPTED, SECTION, call, config_folder, key, message, start};
+use super::{ACCEPTED, SECTION, call, config_folder, message, start};
 use crate::process::Server;
 use crate::provider::start_silent_provider;
 use reqwest::{Method, RequestBuilder, Response};
@@ -91,7 +91,7 @@ async fn run_of_the_newest_version_ends_with_the_key() {
 }
 
 async fn check_run_ends_with_the_key(server: &Server, request: RequestBuilder) {
-    let key = key(server, &["agents"]).await;
+    let key = server.api_key(&["agents"]).await;
     // The stream begins while the agent answers.
     let response = request.bearer_auth(key).send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");

@@ -1,6 +1,6 @@
 //! The official package of Python, and an agent of another server.
 
-use super::{SECTION, key, start};
+use super::{SECTION, start};
 use crate::http::chunks;
 use crate::process::Server;
 use crate::provider::start_provider;
@@ -20,7 +20,7 @@ async fn package_of_python_works() {
     let (server, _folder) = start(&start_provider().await, SECTION);
     let mut command = Command::new(python);
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/mcp_server/client.py"));
-    command.arg(format!("{}/mcp", server.origin)).arg(key(&server, &["agents", "endpoints"]).await);
+    command.arg(format!("{}/mcp", server.origin)).arg(server.api_key(&["agents", "endpoints"]).await);
     let output = command.env("no_proxy", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let printed = String::from_utf8(output.stdout).unwrap().replace(&server.origin, "ORIGIN");
     assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -59,7 +59,7 @@ async fn package_of_python_works() {
 async fn agent_of_another_server_uses_the_tools() {
     let model = start_provider().await;
     let (server, _folder) = start(&model, SECTION);
-    let key = key(&server, &["agents", "endpoints"]).await;
+    let key = server.api_key(&["agents", "endpoints"]).await;
     let folder = TempDir::new().unwrap();
     let config = format!(
         "connections:

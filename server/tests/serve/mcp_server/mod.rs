@@ -54,13 +54,6 @@ pages: [{{ id: desk, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     )
 }
 
-/// Returns an API key of the server's owner.
-async fn key(server: &Server, scopes: &[&str]) -> String {
-    let body = json!({ "name": "test", "scopes": scopes, "expiresInDays": 1 });
-    let made = server.request(Method::POST, "/api/keys").json(&body).send().await.unwrap();
-    made.json::<Value>().await.unwrap()["key"].as_str().unwrap().to_owned()
-}
-
 /// Returns a request with a message, as clients send it.
 fn message(server: &Server, body: &Value) -> RequestBuilder {
     let request = server.request(Method::POST, "/mcp").header("accept", ACCEPTED);

@@ -1,6 +1,6 @@
 //! Tests of the prompts of the prompt library, as prompts of the protocol.
 
-use super::{SECTION, answer, capabilities, key, message, start};
+use super::{SECTION, answer, capabilities, message, start};
 use crate::process::Server;
 use crate::provider::start_provider;
 use crate::sign_in::callers::TokenIssuer;
@@ -138,12 +138,12 @@ async fn prompts_follow_the_rights_of_the_caller() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_need_the_scope_of_prompts() {
     let (server, _folder) = start(&start_provider().await, &sections());
-    let without = key(&server, &["agents", "endpoints"]).await;
+    let without = server.api_key(&["agents", "endpoints"]).await;
     assert_eq!(capabilities(&server, Some(&without)).await, json!({ "tools": {} }));
     assert_eq!(names(list(&server).bearer_auth(&without)).await, [""; 0]);
     let refused = answer(get(&server, "config__translate", &json!({ "text": "Hi" })).bearer_auth(&without)).await;
     assert_eq!(refused["message"], "There is no prompt with this name.");
-    let with = key(&server, &["agents", "conversations"]).await;
+    let with = server.api_key(&["agents", "conversations"]).await;
     assert_eq!(capabilities(&server, Some(&with)).await, json!({ "prompts": {}, "tools": {} }));
     assert_eq!(names(list(&server).bearer_auth(&with)).await, ["config__translate"]);
 }

@@ -1,6 +1,6 @@
 //! Tests of the documents of libraries, as resources of the protocol.
 
-use super::{SECTION, answer, capabilities, key, message, start};
+use super::{SECTION, answer, capabilities, message, start};
 use crate::process::Server;
 use crate::provider::start_provider;
 use crate::sign_in::callers::TokenIssuer;
@@ -183,14 +183,14 @@ async fn documents_follow_the_rights_of_the_caller() {
 async fn config_and_keys_say_whether_documents_are_resources() {
     let (server, _folder) = start(&start_provider().await, &sections());
     let found = resources(|| list(&server), 2).await;
-    let without = key(&server, &["agents", "conversations"]).await;
+    let without = server.api_key(&["agents", "conversations"]).await;
     assert_eq!(capabilities(&server, Some(&without)).await, json!({ "tools": {} }));
     let listed = answer(list(&server).bearer_auth(&without)).await;
     assert_eq!(listed["resources"], json!([]));
     let templates = answer(request(&server, "resources/templates/list", json!({})).bearer_auth(&without)).await;
     assert_eq!(templates["resourceTemplates"], json!([]));
     assert_eq!(answer(read(&server, uri(&found[0])).bearer_auth(&without)).await["code"], -32002);
-    let with = key(&server, &["agents", "endpoints"]).await;
+    let with = server.api_key(&["agents", "endpoints"]).await;
     assert_eq!(capabilities(&server, Some(&with)).await, json!({ "resources": {}, "tools": {} }));
     assert_eq!(answer(list(&server).bearer_auth(&with)).await["resources"].as_array().unwrap().len(), 2);
 

@@ -1,6 +1,6 @@
 //! Tests of the tools that each caller is offered, and of the discovery of the authorization server.
 
-use super::{SECTION, call, config, key, last_message, message, start};
+use super::{SECTION, call, config, last_message, message, start};
 use crate::process::Server;
 use crate::provider::start_provider;
 use crate::sign_in::callers::TokenIssuer;
@@ -99,10 +99,10 @@ async fn keys_have_the_tools_of_their_scopes() {
     let scopes = [vec!["agents"], vec!["agents", "endpoints"]];
     let all = vec!["helper", "find", "fail", "mail__send", "document_search", "document_read"];
     for (scopes, expected) in scopes.iter().zip([vec!["helper"], all]) {
-        let key = key(&server, scopes).await;
+        let key = server.api_key(scopes).await;
         assert_eq!(names(list(&server).bearer_auth(key)).await, expected);
     }
-    let key = key(&server, &["endpoints"]).await;
+    let key = server.api_key(&["endpoints"]).await;
     let refused = list(&server).bearer_auth(key).send().await.unwrap();
     assert_eq!(refused.status(), 403);
     assert_snapshot!(refused.text().await.unwrap(), @r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"This API key does not have the scope `agents`, which this request needs."}}"#);

@@ -1,6 +1,6 @@
 //! The official clients, LangChain and the AI SDK.
 
-use super::{key, start};
+use super::start;
 use crate::provider::start_provider;
 use insta::assert_snapshot;
 use std::path::Path;
@@ -12,7 +12,7 @@ async fn run(program: &str, script: &str) -> String {
     let (server, _folder) = start(&start_provider().await, "openaiApi: { agents: [helper] }");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let mut command = Command::new(program);
-    command.arg(script).arg(format!("{}/v1", server.origin)).arg(key(&server).await);
+    command.arg(script).arg(format!("{}/v1", server.origin)).arg(server.api_key(&["agents"]).await);
     // Only the server is contacted.
     command.env("LANGSMITH_TRACING", "false").env("OPENAI_API_KEY", "").env("no_proxy", "127.0.0.1");
     let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();

@@ -1,15 +1,10 @@
 //! Rights, approvals, conversations and errors.
 
 use super::{post, start};
-use crate::process::Server;
 use crate::provider::start_provider;
 use insta::assert_snapshot;
 use reqwest::Method;
 use serde_json::{Value, json};
-
-async fn get(server: &Server, path: &str) -> Value {
-    server.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn approvals_are_denied_and_limits_hold() {
@@ -22,7 +17,7 @@ async fn approvals_are_denied_and_limits_hold() {
     };
     assert_snapshot!(ask("helper", "send {}").await, @"200 Not run: it needs the user's approval, and nobody can be asked here. | find send");
     assert_snapshot!(ask("second", "find {}").await, @r#"500 {"message":"The agent reached its limit of model requests for one answer.","type":"server_error","param":null,"code":"agent_limit"}"#);
-    let runs = get(&server, "/api/runs").await;
+    let runs = server.get("/api/runs").await;
     assert_eq!(runs["items"].as_array().unwrap().len(), 2, "each completion is a run");
 }
 
@@ -42,11 +37,11 @@ async fn stored_responses_are_a_conversation() {
     assert_eq!(status, 200, "{second}");
     let third = json!({ "model": "helper", "input": "say bye", "previous_response_id": second["id"] });
     let (_, third) = post(&server, "/v1/responses", &third).await;
-    let list = get(&server, "/api/conversations").await;
+    let list = server.get("/api/conversations").await;
     let conversation = &list["items"][0];
     assert_eq!((list["items"].as_array().unwrap().len(), &conversation["title"]), (1, &json!("weather {}")), "{list}");
     let id = conversation["id"].as_str().unwrap();
-    let view = get(&server, &format!("/api/conversations/{id}")).await;
+    let view = server.get(&format!("/api/conversations/{id}")).await;
     let messages = view["messages"].as_array().unwrap().iter().map(|message| {
         let parts = message["parts"].as_array().unwrap().iter();
         let parts = parts.map(|part| part["text"].as_str().or(part["output"].as_str()).unwrap_or("-").to_owned());
@@ -90,7 +85,7 @@ async fn conversation_goes_with_its_last_response() {
     for (response, left) in [(first, 1), (second, 0)] {
         let path = format!("/v1/responses/{}", response["id"].as_str().unwrap());
         assert_eq!(server.request(Method::DELETE, &path).send().await.unwrap().status(), 200);
-        let list = get(&server, "/api/conversations").await;
+        let list = server.get("/api/conversations").await;
         assert_eq!(list["items"].as_array().unwrap().len(), left);
     }
 }

@@ -34,13 +34,6 @@ pages: [{{ id: desk, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }
 
-/// Returns an API key of the server's owner.
-async fn key(server: &Server) -> String {
-    let body = json!({ "name": "test", "scopes": ["agents"], "expiresInDays": 1 });
-    let made = server.request(Method::POST, "/api/keys").json(&body).send().await.unwrap();
-    made.json::<Value>().await.unwrap()["key"].as_str().unwrap().to_owned()
-}
-
 /// Sends a request; returns the status and the body.
 async fn post(server: &Server, path: &str, body: &Value) -> (u16, Value) {
     let response = server.request(Method::POST, path).json(body).send().await.unwrap();

@@ -1,7 +1,8 @@
-//! The Content-Security-Policy of pages: each directive, and the origins that the config adds.
+//! The headers of answers, above all the Content-Security-Policy of pages: each directive, and the origins that the config
+//! adds.
 
 use crate::process::Server;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use std::collections::BTreeMap;
 
 async fn fetch_csp(server: &Server, path: &str) -> BTreeMap<String, String> {
@@ -64,6 +65,37 @@ async fn only_pages_may_use_the_microphone() {
     check("/api/agents", "microphone=()").await;
     check("/admin", "microphone=()").await;
     check("/healthz", "microphone=()").await;
+}
+
+/// The layers with these headers are around all routes, so answers of gates, of probes and to unknown paths have them, too.
+#[tokio::test]
+async fn all_answers_have_the_headers_of_the_server() {
+    let (server, _folder) = serve("pages: [{ id: p }]");
+    let check = async |request: RequestBuilder, status: u16| {
+        let answer = request.send().await.unwrap();
+        let (path, headers) = (answer.url().path(), answer.headers());
+        assert_eq!(answer.status(), status, "{path}");
+        let expected =
+            [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"), ("x-frame-options", "DENY")];
+        for (name, value) in expected {
+            assert_eq!(headers[name], value, "{path}");
+        }
+        assert!(headers.contains_key("permissions-policy"), "{path}");
+        assert_eq!(headers["x-trace-id"].len(), 32, "{path}");
+    };
+    let get = |path: &str| server.request(Method::GET, path);
+    for path in ["/p", "/healthz", "/metrics", "/api/agents", "/embed.js"] {
+        check(get(path), 200).await;
+    }
+    for path in ["/a/b", "/api/unknown", "/pkg/unknown"] {
+        check(get(path), 404).await;
+    }
+    // The host is checked except for probes.
+    check(get("/p").header("host", "a.test"), 421).await;
+    check(get("/healthz").header("host", "a.test"), 200).await;
+    check(get("/healthz").header("authorization", "a").header("authorization", "b"), 400).await;
+    check(server.request(Method::PUT, "/healthz"), 405).await;
+    check(server.request(Method::POST, "/api/agents").header("origin", "https://a.test"), 403).await;
 }
 
 #[tokio::test]

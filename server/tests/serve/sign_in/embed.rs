@@ -174,9 +174,22 @@ async fn sites_learn_whether_they_are_listed() {
     for origin in ["https://evil.test", "https://www.shop.test.evil.test", "http://www.shop.test", "null", "*", ""] {
         check(origin, "export default false;\n").await;
     }
-    // A site in the query is not one that asks.
-    let path = format!("/embed-check.js?host={HOST_ORIGIN}");
-    assert_eq!(server.request(Method::GET, &path).send().await.unwrap().status().as_u16(), 400);
+    // A page of this server asks, in browsers that send `Origin` then.
+    check(&server.origin, "export default true;\n").await;
+    // A site in the query is not one that asks, except if a page of this server asks: some browsers send no `Origin` then.
+    let ask = async |host: &str, from: Option<&str>, expected: (u16, &str)| {
+        let request = server.request(Method::GET, &format!("/embed-check.js?at=1&host={host}"));
+        let request = from.into_iter().fold(request, |request, from| request.header("sec-fetch-site", from));
+        let response = request.send().await.unwrap();
+        let answer = (response.status().as_u16(), response.text().await.unwrap());
+        assert_eq!((answer.0, answer.1.as_str()), expected, "{host} {from:?}");
+    };
+    let nobody = (400, "The request has no `Origin`.");
+    ask(HOST_ORIGIN, None, nobody).await;
+    ask(HOST_ORIGIN, Some("cross-site"), nobody).await;
+    ask(HOST_ORIGIN, Some("none"), nobody).await;
+    ask(&server.origin, Some("same-origin"), (200, "export default true;\n")).await;
+    ask("https://other.test", Some("same-origin"), (200, "export default false;\n")).await;
 }
 
 #[tokio::test]

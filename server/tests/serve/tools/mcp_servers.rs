@@ -53,13 +53,6 @@ pages: [{{ id: home, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
     folder
 }
 
-async fn call(server: &Server, method: Method, path: &str, body: Value) -> (u16, Value) {
-    let response = server.request(method, path).json(&body).send().await.unwrap();
-    let status = response.status().as_u16();
-    let text = response.text().await.unwrap();
-    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
-}
-
 /// Asks the agent of a page to call a tool; returns its result, or what is said instead.
 async fn ask(server: &Server, page: &str, id: &str, text: &str) -> String {
     let received = chunks(server.message_to(page, id, text).send().await.unwrap()).await;
@@ -86,24 +79,24 @@ async fn administrator_adds_a_server_and_switches_it_off() {
     // Problems are reported before anything is stored, and a test reports the tools that would be found.
     let added = json!({ "url": url, "headers": { "X-Key": CANARY }, "agents": ["helper"], "egress": false });
     let named = |server: &Value| json!({ "name": "everything", "server": server });
-    let (status, tested) = call(&server, Method::POST, "/api/admin/mcp-server-tests", named(&added)).await;
+    let (status, tested) = server.call(Method::POST, "/api/admin/mcp-server-tests", named(&added)).await;
     assert_eq!((status, &tested["error"]), (200, &Value::Null));
     assert!(tested["tools"].as_array().unwrap().contains(&json!("echo")), "{tested}");
     let nowhere = json!({ "url": "http://127.0.0.1:1/mcp" });
-    let (_, tested) = call(&server, Method::POST, "/api/admin/mcp-server-tests", named(&nowhere)).await;
+    let (_, tested) = server.call(Method::POST, "/api/admin/mcp-server-tests", named(&nowhere)).await;
     assert!(tested["error"].as_str().unwrap().contains("not available now"), "{tested}");
-    let (status, _) = call(&server, Method::GET, "/api/admin/mcp-servers/everything", Value::Null).await;
+    let (status, _) = server.call(Method::GET, "/api/admin/mcp-servers/everything", Value::Null).await;
     assert_eq!(status, 404);
 
-    let (status, created) = call(&server, Method::POST, "/api/admin/mcp-servers", named(&added)).await;
+    let (status, created) = server.call(Method::POST, "/api/admin/mcp-servers", named(&added)).await;
     assert_eq!((status, &created["version"]), (201, &json!(1)));
     assert_eq!(created["server"]["headers"]["X-Key"], "***");
-    assert_eq!(call(&server, Method::POST, "/api/admin/mcp-servers", named(&added)).await.0, 409);
+    assert_eq!(server.call(Method::POST, "/api/admin/mcp-servers", named(&added)).await.0, 409);
     assert_eq!(ask(&server, "home/helper", "c2", "start echo: hi").await, "Echo: hi");
 
     // An agent that is made at run time chooses it, and keeps the choice.
     let agent = json!({ "name": "Mine", "from": "helper", "instructions": "x", "tools": ["mcp:everything"] });
-    let (status, made) = call(&server, Method::POST, "/api/admin/custom-agents", agent).await;
+    let (status, made) = server.call(Method::POST, "/api/admin/custom-agents", agent).await;
     assert_eq!(status, 201, "{made}");
     let own = made["id"].as_str().unwrap();
     let own = format!("{own}/{own}");
@@ -113,13 +106,13 @@ async fn administrator_adds_a_server_and_switches_it_off() {
     let mut off = created["server"].clone();
     off["enabled"] = false.into();
     let change = json!({ "version": 1, "server": off });
-    let (status, changed) = call(&server, Method::PUT, "/api/admin/mcp-servers/everything", change.clone()).await;
+    let (status, changed) = server.call(Method::PUT, "/api/admin/mcp-servers/everything", change.clone()).await;
     assert_eq!((status, &changed["version"]), (200, &json!(2)), "{changed}");
-    assert_eq!(call(&server, Method::PUT, "/api/admin/mcp-servers/everything", change).await.0, 409);
+    assert_eq!(server.call(Method::PUT, "/api/admin/mcp-servers/everything", change).await.0, 409);
     no_tool("home/helper", "c3").await;
     no_tool(&own, "o2").await;
     // Its connections are closed.
-    let servers = async || call(&server, Method::GET, "/api/admin/tools", Value::Null).await.1["servers"].to_string();
+    let servers = async || server.call(Method::GET, "/api/admin/tools", Value::Null).await.1["servers"].to_string();
     let begun = Instant::now();
     while servers().await.contains("everything") {
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", servers().await);
@@ -127,31 +120,31 @@ async fn administrator_adds_a_server_and_switches_it_off() {
     }
 
     // The whole catalog: the server on again with fewer tools, that of the config off.
-    let (_, mut all) = call(&server, Method::GET, "/api/mcp/config", Value::Null).await;
+    let (_, mut all) = server.call(Method::GET, "/api/mcp/config", Value::Null).await;
     assert_eq!(all["configServers"], json!({ "files": true }));
     assert_eq!(ask(&server, "home/helper", "c4", "start files_echo: hi").await, "Echo: hi");
     all["mcpServers"]["everything"]["enabled"] = true.into();
     all["mcpServers"]["everything"]["deny"] = json!(["echo"]);
     all["configServers"]["files"] = false.into();
-    let (status, after) = call(&server, Method::PUT, "/api/mcp/config", all.clone()).await;
+    let (status, after) = server.call(Method::PUT, "/api/mcp/config", all.clone()).await;
     assert_eq!(status, 200, "{after}");
-    assert_eq!(call(&server, Method::PUT, "/api/mcp/config", all).await.0, 409, "it is based on an old version");
+    assert_eq!(server.call(Method::PUT, "/api/mcp/config", all).await.0, 409, "it is based on an old version");
     no_tool("home/helper", "c5").await;
     let said = ask(&server, "home/helper", "c6", "start files_echo: hi").await;
     assert!(!said.contains("Echo"), "{said}");
-    let (_, detail) = call(&server, Method::POST, "/api/admin/mcp-servers/everything/test", Value::Null).await;
+    let (_, detail) = server.call(Method::POST, "/api/admin/mcp-servers/everything/test", Value::Null).await;
     assert_eq!(detail["running"], false, "{detail}");
-    let (_, list) = call(&server, Method::GET, "/api/admin/mcp-servers", Value::Null).await;
+    let (_, list) = server.call(Method::GET, "/api/admin/mcp-servers", Value::Null).await;
     let states: Vec<_> = list["items"].as_array().unwrap().iter().map(|item| (&item["name"], &item["state"])).collect();
     assert_eq!(states, [(&json!("everything"), &json!("on")), (&json!("files"), &json!("off"))]);
 
-    let (_, yaml) = call(&server, Method::GET, "/api/mcp/config/export", Value::Null).await;
+    let (_, yaml) = server.call(Method::GET, "/api/mcp/config/export", Value::Null).await;
     assert!(yaml.as_str().unwrap().contains("_secret: MCP_EVERYTHING_X_KEY"), "{yaml}");
-    assert_eq!(call(&server, Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 204);
-    assert_eq!(call(&server, Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 404);
+    assert_eq!(server.call(Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 204);
+    assert_eq!(server.call(Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 404);
 
     // The secret was sent to the server, and is nowhere else.
-    let (_, audit) = call(&server, Method::GET, "/api/admin/audit?kind=administration", Value::Null).await;
+    let (_, audit) = server.call(Method::GET, "/api/admin/audit?kind=administration", Value::Null).await;
     for action in ["test_mcp_server", "add_mcp_server", "change_mcp_server", "disable_mcp_server", "delete_mcp_server"]
     {
         assert!(audit.to_string().contains(action), "{action}: {audit}");
@@ -178,7 +171,7 @@ async fn another_server_of_the_database_gets_an_added_server() {
     let start = || Server::start_with_env(&[KEY], &["--config", config, "--database", &database]);
     let (a, b) = (start(), start());
     let body = json!({ "name": "everything", "server": { "url": url, "agents": ["helper"], "egress": false } });
-    assert_eq!(call(&a, Method::POST, "/api/admin/mcp-servers", body).await.0, 201);
+    assert_eq!(a.call(Method::POST, "/api/admin/mcp-servers", body).await.0, 201);
     let becomes = async |expected: bool| {
         let begun = Instant::now();
         for number in 0.. {
@@ -190,7 +183,7 @@ async fn another_server_of_the_database_gets_an_added_server() {
         }
     };
     becomes(true).await;
-    assert_eq!(call(&a, Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 204);
+    assert_eq!(a.call(Method::DELETE, "/api/admin/mcp-servers/everything", Value::Null).await.0, 204);
     becomes(false).await;
 }
 
@@ -203,7 +196,7 @@ async fn config_may_forbid_it() {
     let server = Server::start_with_env(&[KEY], &["--config", folder.path().to_str().unwrap()]);
     let body = json!({ "name": "x", "server": { "url": "https://mcp.example.com/" } });
     for path in ["/api/admin/mcp-servers", "/api/admin/mcp-server-tests"] {
-        let (status, refused) = call(&server, Method::POST, path, body.clone()).await;
+        let (status, refused) = server.call(Method::POST, path, body.clone()).await;
         assert_eq!(status, 422);
         assert!(refused.to_string().contains("mcpServers.atRunTime"), "{refused}");
     }

@@ -69,13 +69,6 @@ pages:
     folder
 }
 
-async fn call(server: &Server, method: Method, path: &str, body: Value) -> (u16, Value) {
-    let response = server.request(method, path).json(&body).send().await.unwrap();
-    let status = response.status().as_u16();
-    let text = response.text().await.unwrap();
-    (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
-}
-
 /// Returns the answer of an agent.
 async fn ask(server: &Server, page: &str, id: &str) -> String {
     let response = server.message_to(page, id, "Who are you?").send().await.unwrap();
@@ -100,38 +93,38 @@ async fn administrator_adds_a_model_and_agents_answer_with_it() {
     // With a wrong key it is stored, and what is wrong is said.
     let mut connection = json!({ "provider": "compatible", "baseURL": url, "apiKey": "wrong-canary" });
     let body = json!({ "name": "llm", "connection": connection });
-    let (status, created) = call(&server, Method::POST, "/api/admin/models", body.clone()).await;
+    let (status, created) = server.call(Method::POST, "/api/admin/models", body.clone()).await;
     assert_eq!((status, &created["connection"]["apiKey"]), (201, &json!("***")), "{created}");
-    assert_eq!(call(&server, Method::POST, "/api/admin/models", body).await.0, 409);
-    let (_, listed) = call(&server, Method::POST, &format!("{path}/list"), Value::Null).await;
+    assert_eq!(server.call(Method::POST, "/api/admin/models", body).await.0, 409);
+    let (_, listed) = server.call(Method::POST, &format!("{path}/list"), Value::Null).await;
     assert!(listed["error"].as_str().unwrap().contains("rejects the API key (status 401)"), "{listed}");
-    let (status, refused) = call(&server, Method::POST, &format!("{path}/test"), json!({})).await;
+    let (status, refused) = server.call(Method::POST, &format!("{path}/test"), json!({})).await;
     assert_eq!(status, 422, "{refused}");
 
     // With the right one, the provider's models are known, one is chosen, tested and used.
     connection["apiKey"] = CANARY.into();
     let change = |version: i64, connection: &Value| json!({ "version": version, "connection": connection });
-    assert_eq!(call(&server, Method::PUT, path, change(1, &connection)).await.0, 200);
-    assert_eq!(call(&server, Method::PUT, path, change(1, &connection)).await.0, 409);
-    let (_, listed) = call(&server, Method::POST, &format!("{path}/list"), Value::Null).await;
+    assert_eq!(server.call(Method::PUT, path, change(1, &connection)).await.0, 200);
+    assert_eq!(server.call(Method::PUT, path, change(1, &connection)).await.0, 409);
+    let (_, listed) = server.call(Method::POST, &format!("{path}/list"), Value::Null).await;
     assert_eq!(listed["models"], json!(["large-1", "small-1"]));
     connection["apiKey"] = "***".into();
     connection["models"] = json!(["small-1", "large-1"]);
     connection["agents"] = json!(["helper", "chooser"]);
     connection["agent"] = json!({ "name": "Assistant", "instructions": "Be brief." });
-    let (status, changed) = call(&server, Method::PUT, path, change(2, &connection)).await;
+    let (status, changed) = server.call(Method::PUT, path, change(2, &connection)).await;
     assert_eq!((status, &changed["version"], &changed["problems"]), (200, &json!(3), &json!([])), "{changed}");
     assert_eq!(changed["usedBy"], json!(["helper", "chooser", "assistant"]));
-    let (_, tested) = call(&server, Method::POST, &format!("{path}/test"), json!({})).await;
+    let (_, tested) = server.call(Method::POST, &format!("{path}/test"), json!({})).await;
     let found = ["model", "answer", "inputTokens", "outputTokens", "costMicroUsd"].map(|key| tested[key].clone());
     assert_eq!(found, [json!("small-1"), json!("I am small-1"), json!(12), json!(3), json!(18)], "{tested}");
-    let (_, tested) = call(&server, Method::POST, &format!("{path}/test"), json!({ "model": "large-1" })).await;
+    let (_, tested) = server.call(Method::POST, &format!("{path}/test"), json!({ "model": "large-1" })).await;
     assert_eq!((&tested["answer"], &tested["costMicroUsd"]), (&json!("I am large-1"), &Value::Null));
 
     assert_eq!(ask(&server, "home/helper", "c1").await, "I am small-1");
     assert!(!ask(&server, "home/chooser", "c2").await.contains("small-1"), "its default stays");
     assert_eq!(ask(&server, "assistant/assistant", "c3").await, "I am small-1");
-    let (_, models) = call(&server, Method::GET, "/api/models", Value::Null).await;
+    let (_, models) = server.call(Method::GET, "/api/models", Value::Null).await;
     let large = models["models"].as_array().unwrap().iter().find(|model| model["id"] == "llm-large-1").unwrap();
     assert!(large["agents"].to_string().contains("chooser"), "{models}");
     assert!(page("/admin/start").await.contains("href=\"/home\""), "{}", page("/admin/start").await);
@@ -140,18 +133,18 @@ async fn administrator_adds_a_model_and_agents_answer_with_it() {
 
     // Off, agents answer as the config says, and its own agent is gone.
     connection["enabled"] = false.into();
-    assert_eq!(call(&server, Method::PUT, path, change(3, &connection)).await.0, 200);
+    assert_eq!(server.call(Method::PUT, path, change(3, &connection)).await.0, 200);
     assert!(!ask(&server, "home/helper", "c4").await.contains("small-1"));
     assert!(ask(&server, "assistant/assistant", "c5").await.contains("404"));
 
     // The key was sent to the provider, and is nowhere else.
-    let (_, yaml) = call(&server, Method::GET, "/api/admin/model-connections.yaml", Value::Null).await;
+    let (_, yaml) = server.call(Method::GET, "/api/admin/model-connections.yaml", Value::Null).await;
     assert!(yaml.as_str().unwrap().contains("_secret: LLM_API_KEY"), "{yaml}");
-    let (_, list) = call(&server, Method::GET, "/api/admin/models", Value::Null).await;
+    let (_, list) = server.call(Method::GET, "/api/admin/models", Value::Null).await;
     let pages = [page("/admin/models").await, page("/admin/models/llm").await, page("/admin/models.csv").await];
-    assert_eq!(call(&server, Method::DELETE, path, Value::Null).await.0, 204);
-    assert_eq!(call(&server, Method::DELETE, path, Value::Null).await.0, 404);
-    let (_, audit) = call(&server, Method::GET, "/api/admin/audit?kind=administration", Value::Null).await;
+    assert_eq!(server.call(Method::DELETE, path, Value::Null).await.0, 204);
+    assert_eq!(server.call(Method::DELETE, path, Value::Null).await.0, 404);
+    let (_, audit) = server.call(Method::GET, "/api/admin/audit?kind=administration", Value::Null).await;
     for action in
         ["add_model_connection", "change_model_connection", "delete_model_connection", "test_model_connection"]
             .into_iter()
@@ -182,7 +175,7 @@ async fn another_server_of_the_database_answers_with_an_added_model() {
     let connection =
         json!({ "provider": "compatible", "baseURL": url, "apiKey": CANARY, "models": ["m"], "agents": ["helper"] });
     let body = json!({ "name": "llm", "connection": connection });
-    assert_eq!(call(&a, Method::POST, "/api/admin/models", body).await.0, 201);
+    assert_eq!(a.call(Method::POST, "/api/admin/models", body).await.0, 201);
     let becomes = async |expected: bool| {
         let begun = Instant::now();
         for number in 0.. {
@@ -194,7 +187,7 @@ async fn another_server_of_the_database_answers_with_an_added_model() {
         }
     };
     becomes(true).await;
-    assert_eq!(call(&a, Method::DELETE, "/api/admin/models/llm", Value::Null).await.0, 204);
+    assert_eq!(a.call(Method::DELETE, "/api/admin/models/llm", Value::Null).await.0, 204);
     becomes(false).await;
 }
 
@@ -203,7 +196,7 @@ async fn config_may_forbid_it() {
     let folder = write_config("modelConnections: { atRunTime: false }\n");
     let server = Server::start_with_env(&[KEY], &["--config", folder.path().to_str().unwrap()]);
     let body = json!({ "name": "x", "connection": { "provider": "openai", "apiKey": CANARY } });
-    let (status, refused) = call(&server, Method::POST, "/api/admin/models", body).await;
+    let (status, refused) = server.call(Method::POST, "/api/admin/models", body).await;
     assert_eq!(status, 422);
     assert!(refused.to_string().contains("modelConnections.atRunTime"), "{refused}");
 }

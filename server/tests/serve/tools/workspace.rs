@@ -281,16 +281,20 @@ async fn the_process_that_waits_ends_with_a_killed_server() {
     let mut server = Server::start_with(&["--config", ANALYST]);
     assert_eq!(script_processes(server.id()), Vec::<String>::new());
     start(&server, "bash", "echo one").await;
-    let pause = std::time::Duration::from_millis(20);
+    let began = std::time::Instant::now();
+    let pause = async || {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60));
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
     let waiting = loop {
         if let Some(id) = script_processes(server.id()).pop() {
             break id;
         }
-        tokio::time::sleep(pause).await;
+        pause().await;
     };
     server.kill();
     while is_script_process(&waiting) {
-        tokio::time::sleep(pause).await;
+        pause().await;
     }
 }
 

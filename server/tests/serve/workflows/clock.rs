@@ -25,10 +25,6 @@ workflows:
           b: [{ id: long, type: wait, seconds: 7200 }]
 ";
 
-async fn get(server: &Server, path: &str) -> Value {
-    server.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
-}
-
 /// Returns the path of a new run.
 async fn start(server: &Server, workflow: &str) -> String {
     let path = format!("/api/workflows/{workflow}/runs");
@@ -41,7 +37,7 @@ async fn start(server: &Server, workflow: &str) -> String {
 async fn until(server: &Server, run: &str, step: &str, expected: (&str, u64)) {
     let mut detail = Value::Null;
     for _ in 0..600 {
-        detail = get(server, run).await;
+        detail = server.get(run).await;
         let steps = detail["stepRecords"].as_array().unwrap();
         let found = steps.iter().find(|record| record["stepId"] == step);
         if found.is_some_and(|found| found["state"] == expected.0 && found["attempt"] == expected.1) {
@@ -56,7 +52,7 @@ async fn until(server: &Server, run: &str, step: &str, expected: (&str, u64)) {
 async fn ended(server: &Server, run: &str) -> Value {
     let mut detail = Value::Null;
     for _ in 0..600 {
-        detail = get(server, run).await;
+        detail = server.get(run).await;
         if ["done", "failed", "stopped"].contains(&detail["state"].as_str().unwrap()) {
             return detail;
         }

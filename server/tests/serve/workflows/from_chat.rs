@@ -59,10 +59,6 @@ impl Place {
     }
 }
 
-async fn get(server: &Server, path: &str) -> Value {
-    server.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
-}
-
 /// Returns the parts with results of a conversation.
 async fn results(server: &Server) -> Vec<Value> {
     let conversation = server.conversation("c").await;
@@ -104,7 +100,7 @@ async fn conversation_goes_on_and_gets_the_result() {
         // The run waits for a person; the conversation does not wait for the run.
         chunks(server.message("c", "hello").send().await.unwrap()).await;
         assert_eq!(results(&server).await, [] as [Value; 0]);
-        let task = get(&server, "/api/workflows/tasks").await["items"][0].clone();
+        let task = server.get("/api/workflows/tasks").await["items"][0].clone();
         assert_eq!(task["runId"], run["runId"]);
         let path = format!("/api/workflows/tasks/{}", task["id"].as_str().unwrap());
         let answered = server.request(Method::POST, &path).json(&json!({ "approved": true })).send().await.unwrap();
@@ -116,7 +112,7 @@ async fn conversation_goes_on_and_gets_the_result() {
         assert_eq!(last_parts(&server).await, ["data-workflow-result"], "the model was not asked");
         // It stays part of the conversation, and of what is exported.
         chunks(server.message("c", "hello").send().await.unwrap()).await;
-        let exported = get(&server, "/api/conversations/c/export?format=json").await.to_string();
+        let exported = server.get("/api/conversations/c/export?format=json").await.to_string();
         assert!(exported.contains("data-workflow-result"), "{exported}");
     }
 }
@@ -209,7 +205,7 @@ async fn check_kill(cases: &[(bool, &str)]) {
         }
         let begin = Instant::now();
         loop {
-            let runs = get(&server, "/api/workflows/runs").await;
+            let runs = server.get("/api/workflows/runs").await;
             if runs["items"][0]["state"] == "done" {
                 break;
             }
@@ -236,14 +232,14 @@ async fn result_waits_for_a_deleted_conversation_to_be_restored() {
     let place = Place::new(false, (0, ASK, "tell")).await.unwrap();
     let server = place.start();
     chunks(server.message("c", "Search for refunds").send().await.unwrap()).await;
-    let task = get(&server, "/api/workflows/tasks").await["items"][0].clone();
+    let task = server.get("/api/workflows/tasks").await["items"][0].clone();
     let deleted = server.request(Method::DELETE, "/api/conversations/c").send().await.unwrap();
     assert!(deleted.status().is_success(), "{}", deleted.status());
     let path = format!("/api/workflows/tasks/{}", task["id"].as_str().unwrap());
     server.request(Method::POST, &path).json(&json!({ "approved": true })).send().await.unwrap();
     let run = format!("/api/workflows/runs/{}", task["runId"].as_str().unwrap());
     let begin = Instant::now();
-    while get(&server, &run).await["state"] != "done" {
+    while server.get(&run).await["state"] != "done" {
         assert!(begin.elapsed() < Duration::from_secs(60));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -73,10 +73,6 @@ async fn post(server: &Server, path: &str, body: Value) -> u16 {
     server.request(Method::POST, path).json(&body).send().await.unwrap().status().as_u16()
 }
 
-async fn get(server: &Server, path: &str) -> Value {
-    server.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
-}
-
 /// Returns the orders of the runs that have ended, sorted.
 async fn orders(server: &Server) -> Vec<i64> {
     let request = server.request(Method::POST, "/api/endpoints/demo/stored").json(&json!({}));
@@ -109,7 +105,7 @@ async fn until<T: PartialEq + std::fmt::Debug>(expected: T, look: impl AsyncFn()
 }
 
 async fn outcomes(server: &Server, trigger: &str) -> Vec<String> {
-    let detail = get(server, &format!("/api/admin/triggers/{trigger}")).await;
+    let detail = server.get(&format!("/api/admin/triggers/{trigger}")).await;
     let deliveries = detail["deliveries"].as_array().unwrap_or_else(|| panic!("{detail}"));
     deliveries.iter().rev().map(|delivery| delivery["outcome"].as_str().unwrap().to_owned()).collect()
 }
@@ -172,7 +168,7 @@ async fn signed_webhooks_start_one_run_each() {
     assert_eq!(post(&server, "/api/admin/triggers/orders/ordered/resume", Value::Null).await, 204);
     assert_eq!(deliver(&server, SECRET, "msg_5", 5, 0).await, 202);
     until(vec![1, 2, 5], async || delivered(&server).await).await;
-    let document = get(&server, "/api/openapi.json").await;
+    let document = server.get("/api/openapi.json").await;
     assert_eq!(document["paths"]["/api/hooks/{workflow}/{trigger}"]["post"]["summary"], "Deliver a webhook");
 }
 
@@ -200,7 +196,7 @@ async fn acknowledged_webhooks_survive_a_kill() {
     until((1..=sent.into()).collect::<Vec<i64>>(), different).await;
     until(vec!["done".to_owned(); sent as usize], async || outcomes(&server, "orders/ordered").await).await;
     // One run for each, whichever server has stored it.
-    let runs = get(&server, "/api/admin/workflows").await;
+    let runs = server.get("/api/admin/workflows").await;
     let count = runs["items"].as_array().unwrap().iter().filter(|run| run["input"]["order"].as_i64() > Some(0)).count();
     assert_eq!(count, sent as usize, "{runs}");
 }
@@ -210,9 +206,9 @@ async fn schedules_follow_the_clock_and_failing_ones_are_paused() {
     let folder = folder();
     let clock = Clock::new(folder.path());
     let server = start(&folder, &clock.variables(), &[]);
-    let item = async || get(&server, "/api/admin/triggers/broken/minutely").await;
+    let item = async || server.get("/api/admin/triggers/broken/minutely").await;
     let paused = async || {
-        let listed = get(&server, "/api/admin/triggers?state=paused").await;
+        let listed = server.get("/api/admin/triggers?state=paused").await;
         listed["items"]
             .as_array()
             .unwrap()
@@ -236,9 +232,9 @@ async fn schedules_follow_the_clock_and_failing_ones_are_paused() {
         all
     })
     .await;
-    let audit = get(&server, "/api/admin/audit?tool=admin:trigger_paused_itself").await;
+    let audit = server.get("/api/admin/audit?tool=admin:trigger_paused_itself").await;
     assert_eq!(audit["items"].as_array().unwrap().len(), 1, "{audit}");
-    let item = get(&server, "/api/admin/triggers/orders/hourly").await;
+    let item = server.get("/api/admin/triggers/orders/hourly").await;
     assert_eq!(item["nextTimes"].as_array().unwrap().len(), 5, "{item}");
 }
 
@@ -272,7 +268,7 @@ async fn triggers_of_a_stored_definition_follow_it() {
     };
     let event =
         async |number: u32| post(&server, "/api/events/report.seen", json!({ "data": { "number": number } })).await;
-    let has_ticked = async || get(&server, "/api/admin/triggers/reports/minutely").await["checkedAt"].is_i64();
+    let has_ticked = async || server.get("/api/admin/triggers/reports/minutely").await["checkedAt"].is_i64();
     // The orders without those of the config's own workflows.
     let kept = async || {
         let mut orders = orders(&server).await;
@@ -302,13 +298,13 @@ async fn triggers_of_a_stored_definition_follow_it() {
     until(true, has_ticked).await;
     assert_eq!(server.request(Method::DELETE, &format!("{PATH}/reports")).send().await.unwrap().status(), 204);
     assert_eq!((webhook("fourth", 4, 120).await, event(4).await), (404, 404));
-    assert_eq!(get(&server, "/api/admin/triggers").await["items"].as_array().unwrap().len(), 5);
-    let runs = async || get(&server, "/api/admin/workflows?workflow=reports").await["items"].as_array().unwrap().len();
+    assert_eq!(server.get("/api/admin/triggers").await["items"].as_array().unwrap().len(), 5);
+    let runs = async || server.get("/api/admin/workflows?workflow=reports").await["items"].as_array().unwrap().len();
     let before = runs().await;
     clock.set_offset(600);
     // A trigger of the config shows that the times were looked at.
     let broken =
-        async || get(&server, "/api/admin/triggers/broken/minutely").await["checkedAt"].as_i64().unwrap_or_default();
+        async || server.get("/api/admin/triggers/broken/minutely").await["checkedAt"].as_i64().unwrap_or_default();
     let at = (now() + 590) * 1_000;
     until(true, async || broken().await >= at).await;
     assert_eq!(runs().await, before);
@@ -326,7 +322,7 @@ async fn events_start_runs() {
     assert_eq!(post(&server, "/api/events/order.shipped", json!({ "data": { "order": "x" } })).await, 202);
     until(vec!["done".to_owned(), "failed".to_owned()], async || outcomes(&server, "orders/shipped").await).await;
     // The trigger begins when the server first looks for events.
-    until(true, async || get(&server, "/api/admin/triggers/orders/answered").await["checkedAt"].is_i64()).await;
+    until(true, async || server.get("/api/admin/triggers/orders/answered").await["checkedAt"].is_i64()).await;
     server.message_to("demo/helper", "c1", "Hello").send().await.unwrap().bytes().await.unwrap();
     until(vec![-1, 7], async || delivered(&server).await).await;
 }

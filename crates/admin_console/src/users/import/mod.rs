@@ -10,7 +10,6 @@ use auth::groups::group_name_key;
 use auth::password::InvitedUser;
 use auth::password::credential_rules::name_key;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
 use axum::{Extension, Json};
 use read::Line;
 use schemars::JsonSchema;
@@ -19,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 use store::{Group, MAX_INVITATIONS};
 use web::admin::{ADMINISTRATION, Admin, from_store_error};
 use web::openapi::ApiRouter;
-use web::{HttpError, Origin, json_error};
+use web::{HttpError, Origin, SentJson, valid_json};
 use wire::UserError;
 
 pub(super) fn routes() -> ApiRouter<ConsoleState> {
@@ -76,9 +75,9 @@ async fn import(
     admin: Admin,
     State(state): State<ConsoleState>,
     origin: Option<Extension<Origin>>,
-    sent: Result<Json<ImportBody>, JsonRejection>,
+    sent: SentJson<ImportBody>,
 ) -> Result<Json<ImportResult>, HttpError> {
-    let Json(sent) = sent.map_err(|rejection| json_error(&rejection))?;
+    let sent = valid_json(sent)?;
     let users = UserAdmin::new(&state, &admin)?;
     let mut items = users.plan_import(&sent.csv).await?;
     let applied = sent.apply && items.iter().all(|item| item.problem.is_none());

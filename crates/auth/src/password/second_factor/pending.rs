@@ -5,6 +5,7 @@ use super::super::Accounts;
 use crate::token_parts::now_seconds;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::fmt;
 use store::{StoredPassword, User};
 
 /// How long a step may take, in seconds.
@@ -38,12 +39,19 @@ pub enum StepKind {
 }
 
 /// An app that a user is setting up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingApp {
     /// Its secret in base32.
     pub(super) secret: String,
     /// The encrypted secret of the app that it replaces, of which the user has shown a code.
     pub replaced: Option<String>,
+}
+
+/// Formats nothing secret.
+impl fmt::Debug for PendingApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingApp").field("replaces_another", &self.replaced.is_some()).finish_non_exhaustive()
+    }
 }
 
 impl PendingStep {

@@ -1,14 +1,19 @@
+use super::known::{KnownMessages, ROOM};
 use super::*;
 use crate::SelectableModel;
 use crate::submit::model_choice::since_choice;
+use agent::{EarlierHistory, MeasuredSize};
+use contract::Exposure;
 use serde_json::{Value, json};
-use store::{AddMessages, AlsoWrite, NewMessage, Store};
+use store::{AddMessages, AlsoWrite, NewMessage, SetBranch, Store};
+use transcript::context::CoveredContext;
+use wire::UiMessage;
 
-/// Stores messages, each after the one before it, and returns their branch.
-async fn encoded(messages: Vec<Value>) -> Vec<EncodedMessage> {
-    let store = Store::open("sqlite::memory:").await.unwrap();
+/// Stores messages, the first one below another, and each after the one before it.
+async fn add(store: &Store, below: Option<&str>, messages: Vec<Value>) {
     let messages: Vec<UiMessage> = serde_json::from_value(messages.into()).unwrap();
-    let parents = std::iter::once(None).chain(messages.iter().map(|message| Some(message.id.clone())));
+    let below = below.map(str::to_owned);
+    let parents = std::iter::once(below).chain(messages.iter().map(|message| Some(message.id.clone())));
     let new = messages.iter().cloned().zip(parents).map(|(message, parent_id)| NewMessage { parent_id, message });
     let add = AddMessages {
         conversation_id: "c".to_owned(),
@@ -20,6 +25,12 @@ async fn encoded(messages: Vec<Value>) -> Vec<EncodedMessage> {
     };
     let also: AlsoWrite = Box::new(|_| Box::pin(std::future::ready(Ok(()))));
     store.add_messages("ada", add, also).await.unwrap();
+}
+
+/// Stores messages, each after the one before it, and returns their branch.
+async fn encoded(messages: Vec<Value>) -> Vec<EncodedMessage> {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    add(&store, None, messages).await;
     store.encoded_branch("ada", "c").await.unwrap()
 }
 
@@ -85,7 +96,7 @@ async fn covered_messages_say_what_the_turns_after_them_need() {
         asks("u5"),
         says("a5", cleared),
     ];
-    let covered = Covered::new(encoded(covered).await);
+    let covered = Covered::new(None, encoded(covered).await);
     let expected = Exposure { private: Some("crm".to_owned()), untrusted: Some("web_search".to_owned()) };
     assert_eq!(covered.exposure, expected);
     let CoveredContext { through, cleared } = covered.context();
@@ -116,4 +127,93 @@ async fn only_messages_since_the_choice_of_a_model_are_decoded() {
     check(&models[..1], &["u1", "a1", "u2", "a2", "u3"]);
     // Nothing is chosen, and the newest message says the rest.
     check(&[], &["u3"]);
+}
+
+/// Everything that a submission reads of a branch.
+fn shown(branch: &Branch) -> String {
+    let Some(covered) = &branch.covered else { return format!("{:?}", branch.messages) };
+    let stored: Vec<_> = covered.stored().collect();
+    let (context, answer, measured) = (covered.context(), &covered.answer, covered.measured());
+    let sizes = (covered.size(), covered.longest_result());
+    format!("{stored:?} {context:?} {:?} {answer:?} {measured:?} {sizes:?} {:?}", covered.exposure, branch.messages)
+}
+
+#[tokio::test]
+async fn covered_messages_are_read_once() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let known = KnownMessages::default();
+    let read = async || known.branch(&store, "ada", "c", ROOM).await.unwrap().covered.unwrap();
+    let ids = |covered: &Covered| covered.messages.iter().map(|message| message.id.clone()).collect::<Vec<_>>();
+    add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
+    let first = read().await;
+    add(&store, Some("a2"), vec![asks("u3"), says("a3", text())]).await;
+    assert!(Arc::ptr_eq(&read().await, &first));
+    let newest = known.newest(&store, "ada", "c").await.unwrap().unwrap();
+    assert_eq!(newest.iter().map(|message| message.id.as_str()).collect::<Vec<_>>(), ["u2", "a2", "u3", "a3"]);
+    // The next summary covers more, of which only the new messages are read.
+    add(&store, Some("a3"), vec![asks("u4"), says("a4", summary("a3"))]).await;
+    let second = read().await;
+    assert_eq!(ids(&second), ["u1", "a1", "u2", "a2", "u3", "a3"]);
+    assert!(first.messages.iter().zip(&second.messages).all(|(first, second)| Arc::ptr_eq(first, second)));
+    assert!(known.branch(&store, "bob", "c", ROOM).await.unwrap().messages.is_empty());
+    // The message may say something else since.
+    let changed: UiMessage = serde_json::from_value(says("a1", summary("u1"))).unwrap();
+    store.update_message("ada", "c", changed.clone(), Vec::new()).await.unwrap();
+    let third = read().await;
+    assert_eq!((ids(&third), &third.messages[1].decode().message), (ids(&second), &changed));
+    // Nothing is kept while memory is short.
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_some());
+    assert_eq!(known.branch(&store, "ada", "c", 0).await.unwrap().messages.len(), 2);
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
+}
+
+/// A conversation whose branches, summaries and messages change at random is read as if nothing were known of it.
+#[tokio::test]
+async fn branches_after_known_messages_are_as_those_that_are_read_whole() {
+    let mut kept = 0;
+    for seed in 1..=12_u64 {
+        let mut state = seed;
+        let mut random = move |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let known = KnownMessages::default();
+        add(&store, None, vec![asks("u0"), says("a0", text())]).await;
+        let mut before = None;
+        for turn in 1..=40 {
+            let (whole, all) = (store.branch("ada", "c").await.unwrap(), store.messages("ada", "c").await.unwrap());
+            // Each answer follows a question.
+            let answer = |of: &[StoredMessage], at: usize| of[at * 2 + 1].id.clone();
+            let covered = answer(&whole, random(whole.len() / 2));
+            let any = answer(&all, random(all.len() / 2));
+            let exposure = json!({ "type": "data-exposure", "data": { "private": format!("p{turn}") } });
+            let cleared = json!({ "type": "data-context-cleared", "data": { "throughCallId": format!("c{turn}") } });
+            let part = [text(), summary(&covered), exposure, cleared][random(4)].clone();
+            let said = format!("a{turn}");
+            let messages = vec![asks(&format!("u{turn}")), says(&said, part.clone())];
+            match random(8) {
+                // An edit of an older message begins a branch.
+                0 => add(&store, Some(&any), messages).await,
+                1 => {
+                    let set = SetBranch { head: any, ..SetBranch::default() };
+                    store.set_branch("ada", "c", set).await.unwrap();
+                }
+                2 => {
+                    let changed: UiMessage = serde_json::from_value(says(&any, part)).unwrap();
+                    store.update_message("ada", "c", changed, Vec::new()).await.unwrap();
+                }
+                _ => add(&store, whole.last().map(|last| last.id.as_str()), messages).await,
+            }
+            let read = known.branch(&store, "ada", "c", ROOM).await.unwrap();
+            let expected = Branch::decode(store.encoded_branch("ada", "c").await.unwrap()).await.unwrap();
+            assert_eq!(shown(&read), shown(&expected), "{seed} {said}");
+            let is_kept = |covered: &Arc<Covered>| before.as_ref().is_some_and(|before| Arc::ptr_eq(before, covered));
+            kept += usize::from(read.covered.as_ref().is_some_and(is_kept));
+            before = read.covered;
+        }
+    }
+    // Otherwise the messages were always read whole.
+    assert!(kept > 40, "{kept}");
 }

@@ -81,7 +81,7 @@ async fn open_with(url: &str, config: &str, printed: &str, scanner: &Arc<Scanner
     knowledge.use_config(&Arc::new(config));
     let arguments: [OsString; 2] = ["-c".into(), format!("printf '%s' '{printed}'").into()];
     let converter = Converter::with_program("/bin/sh".into(), arguments, Limits::default());
-    workers.add(ingest::handler_with(converter.clone(), knowledge.clone()));
+    workers.add(ingest::handler_with(converter.clone(), knowledge.clone(), ingest::ATTEMPTS));
     workers.add(pictures::handler_with(converter, knowledge.clone(), scanner.clone(), attempts));
     workers.start();
     Server { knowledge, workers }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store::{PIECE, SMALL};
+use documents::{Converter, Limits};
 use futures::TryStreamExt;
 use test_postgres::database_files_of_each_kind;
 
@@ -44,7 +45,7 @@ async fn nothing_is_left_of_an_interrupted_upload() {
     }
 }
 
-/// What is found is the same, however many transactions it took.
+/// The same is found, however many transactions it took.
 #[tokio::test(flavor = "multi_thread")]
 async fn long_and_short_texts_are_read_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,4 +70,28 @@ async fn long_and_short_texts_are_read_whole() {
         }
         server.close().await;
     }
+}
+
+/// The rows of a short text are stored in the transaction that ends the job. If the database refuses them each time, the
+/// document fails with a reason, as if they were stored before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_cannot_be_stored_is_a_failure() {
+    let store = Schema::new(TABLES).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+    let refuse = ::store::sql::query(
+        "CREATE TRIGGER refuse BEFORE INSERT ON knowledge_chunks BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    store.write(move |db| Box::pin(async move { Ok(refuse.execute(db).await.map(drop)?) })).await.unwrap();
+    let jobs = Jobs::new(store.clone());
+    let workers = Workers::new(jobs.clone());
+    let knowledge = Knowledge::new(store, jobs);
+    workers.add(ingest::handler_with(Converter::new(Limits::default()), knowledge.clone(), 1));
+    workers.start();
+    let server = Server { knowledge, workers };
+    let library = server.library().await;
+    server.add(&library, "a.txt", "The pumps run at night.", false).await.unwrap();
+    let rows = server.settled(&library).await;
+    let reason = ("unavailable".to_owned(), "The server could not read the document. Try again later.".to_owned());
+    assert_eq!((rows[0].state, rows[0].error.clone()), (DocumentState::Failed, Some(reason)));
+    assert_eq!((rows[0].version_id.clone(), server.rows("knowledge_parts").await), (None, 0));
+    server.close().await;
 }

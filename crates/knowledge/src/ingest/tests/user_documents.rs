@@ -3,6 +3,7 @@
 use super::*;
 use capability::{UserDocument, UserDocumentId, UserDocuments};
 use chat::Caller;
+use futures::{StreamExt, TryStreamExt};
 use test_postgres::database_files_of_each_kind;
 use wire::ErrorCode;
 
@@ -101,6 +102,35 @@ async fn texts_and_files_are_bounded_and_for_readers_only() {
         assert_eq!(refused(&ada, &id(&other, &document), 1).await, (not_found, not_found));
         assert_eq!(refused(&ada, &codes, 21).await, (not_found, None));
         assert_eq!(refused(&ada, &id(&library, &blank), 1).await, (Some(ErrorCode::Conflict), None));
+        server.close().await;
+    }
+}
+
+/// Nobody takes some of a file or a text for all of it, because a new version has taken its place meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn versions_that_are_replaced_while_they_are_read_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let library = server.library().await;
+        let text = "The pump runs at night.";
+        let document = server.add(&library, "pump.md", text, false).await.unwrap();
+        server.settled(&library).await;
+        let read = store::document(server.knowledge.store(), &document.id).await.unwrap().unwrap();
+        let version = read.version_id.clone().unwrap();
+        let whole = store::whole_file(server.knowledge.store().clone(), version.clone());
+        assert_eq!(whole.try_collect::<Vec<_>>().await.unwrap().concat(), text.as_bytes());
+        assert_eq!(server.knowledge.text_from(read.clone(), 1, 100).await.unwrap().text, text);
+        let mut replaced = store::whole_file(server.knowledge.store().clone(), version);
+        assert_eq!(replaced.next().await.unwrap().unwrap(), text);
+        server.add(&library, "pump.md", "It is painted green.", true).await.unwrap();
+        server.settled(&library).await;
+        assert_eq!(replaced.next().await, Some(Err(::store::StoreError::NotFound)));
+        let error = server.knowledge.text_from(read, 1, 100).await.unwrap_err();
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (ErrorCode::Conflict, "The document was changed while it was read. Read it again.")
+        );
         server.close().await;
     }
 }

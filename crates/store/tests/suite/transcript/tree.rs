@@ -1,7 +1,8 @@
 //! Messages form a tree: an edit or a regeneration adds a branch, nothing is overwritten.
 
 use crate::support::{branch, on_each_database, turn};
-use store::Store;
+use store::{BranchPosition, SetBranch, Store};
+use wire::{Role, UiMessage};
 
 async fn tree(store: &Store) -> String {
     let messages = store.messages("ada", "c").await.unwrap();
@@ -50,6 +51,40 @@ async fn long_branch_is_read_in_order() {
         assert_eq!(encoded.iter().map(|message| message.decode()).collect::<Vec<_>>(), messages);
         assert!(encoded.iter().zip(&messages).all(|(encoded, stored)| encoded.role == stored.message.role));
         assert!(store.encoded_branch("bob", "c").await.unwrap().is_empty());
+    })
+    .await;
+}
+
+/// What is known of a branch stays valid until a message that others follow changes.
+#[tokio::test]
+async fn branch_is_read_from_a_known_message_on() {
+    on_each_database(async |store| {
+        for (key, parent) in [("m1", None), ("m2", Some("a-m1")), ("m3", Some("a-m2"))] {
+            turn(store, "c", key, parent, 1).await;
+        }
+        let position = async |at: usize| store.encoded_branch("ada", "c").await.unwrap()[at].position();
+        let after = async |owner: &str, known: &BranchPosition| {
+            let read = store.encoded_branch_after(owner, "c", known).await.unwrap();
+            read.map(|read| read.iter().map(|message| message.id.clone()).collect::<Vec<_>>().join(" "))
+        };
+        let change = async |id: &str| {
+            let message = UiMessage { role: Role::Assistant, ..UiMessage::user(id, "changed") };
+            store.update_message("ada", "c", message, Vec::new()).await.unwrap();
+        };
+        let known = position(1).await;
+        assert_eq!(after("ada", &known).await.as_deref(), Some("m2 a-m2 m3 a-m3"));
+        assert_eq!(after("ada", &position(5).await).await.as_deref(), Some(""));
+        assert_eq!(after("bob", &known).await, None);
+        turn(store, "c", "m4", None, 2).await;
+        assert_eq!(after("ada", &known).await, None, "it is not on this branch");
+        let set = SetBranch { head: "a-m3".to_owned(), ..SetBranch::default() };
+        store.set_branch("ada", "c", set).await.unwrap();
+        assert_eq!(after("ada", &known).await.as_deref(), Some("m2 a-m2 m3 a-m3"));
+        change("a-m3").await;
+        assert_eq!(after("ada", &known).await.as_deref(), Some("m2 a-m2 m3 a-m3"), "nothing follows the message");
+        change("a-m1").await;
+        assert_eq!(after("ada", &known).await, None, "it may have changed");
+        assert_eq!(after("ada", &position(1).await).await.as_deref(), Some("m2 a-m2 m3 a-m3"));
     })
     .await;
 }

@@ -2,10 +2,9 @@
 
 use super::{List, ListView, export_action, file as csv_file, name};
 use crate::admin::paging::{ListPage, PageRequest};
-use crate::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
-use crate::error::{HttpError, valid_query};
+use crate::admin::{ADMINISTRATION, Admin, PageError, page};
+use crate::error::{HttpError, SentQuery, valid_query};
 use crate::openapi::ApiRouter;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -74,8 +73,7 @@ pub async fn file<L: List>(
     let columns = csv_file::columns::<L>();
     let mut file = csv_file::begin(&columns);
     let mut request = PageRequest { after: None, size: L::FILE_PAGE };
-    let action = export_action::<L>();
-    L::store(&state).record_audit(admin.audit_entry(&action, "", Value::Null)).await.map_err(from_store_error)?;
+    admin.record(L::store(&state), &export_action::<L>(), "", Value::Null).await?;
     loop {
         let found = L::fetch(&state, &query, &request).await?;
         found.items.iter().for_each(|row| csv_file::add(&mut file, &columns, row));
@@ -90,8 +88,8 @@ pub async fn file<L: List>(
 async fn api<L: List>(
     _: Admin,
     State(state): State<L::State>,
-    query: Result<Query<L::Query>, QueryRejection>,
-    after: Result<Query<After>, QueryRejection>,
+    query: SentQuery<L::Query>,
+    after: SentQuery<After>,
 ) -> Result<Json<ListPage<L::Row>>, HttpError> {
     let (query, After { after }) = (valid_query(query)?, valid_query(after)?);
     Ok(Json(L::fetch(&state, &query, &PageRequest::after(after)).await?))

@@ -4,18 +4,18 @@ use super::form::{Entered, form};
 use super::{DefinitionItem, DefinitionList, page_path};
 use crate::stored::{self, StoredVersion, StoredWorkflow};
 use axum::extract::{Form, Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use web::admin::list::List;
-use web::admin::{Admin, PageError, UserNames, from_store_error, page};
+use web::admin::{Admin, PageError, UserNames, delete_section, from_store_error, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, success_message, table, text};
 use web::times::minute;
-use web::{content_disposition, query_encoded, see_other};
+use web::{download, query_encoded, see_other};
 use wire::UserError;
 
 /// The query of the page: set after a change.
@@ -80,11 +80,7 @@ pub(super) async fn export(
     let row = stored::find(&context.store, &id).await.map_err(from_store_error)?;
     let definition = row.map(|row| row.definition).or_else(|| config_definition(&context, &id));
     let definition = definition.ok_or_else(UserError::not_found)?;
-    let name = content_disposition("attachment", &format!("{id}.yaml"));
-    let name = HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment"));
-    let headers =
-        [(header::CONTENT_TYPE, HeaderValue::from_static("application/yaml")), (header::CONTENT_DISPOSITION, name)];
-    Ok((headers, stored::section_yaml(&definition)).into_response())
+    Ok(download("application/yaml", &format!("{id}.yaml"), stored::section_yaml(&definition)))
 }
 
 fn config_definition(context: &Context, id: &str) -> Option<Value> {
@@ -178,13 +174,7 @@ fn stored_view(
             <h2 id="versions">"Versions"</h2>
             {versions_table(row, versions, names)}
         </section>
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"No run can be started any more, and its triggers stop. Runs that were started go on."</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete definition"</button>
-            </form>
-        </section>
+        {delete_section(&path, "No run can be started any more, and its triggers stop. Runs that were started go on.", "Delete definition")}
     }
     .into_any()
 }

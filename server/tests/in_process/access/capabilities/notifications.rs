@@ -7,11 +7,6 @@ const KEY: &str = "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKf
 const ALL: &str = "/api/notifications";
 const BROWSERS: &str = "/api/notifications/browsers";
 
-async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
-    let (status, body) = call_route(routes, who, TestRequest { method, path: path.to_owned(), body }).await;
-    (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
-}
-
 /// The subscription that a browser sends.
 fn subscription(endpoint: &str) -> Option<Value> {
     let keys = json!({ "p256dh": KEY, "auth": "AAAAAAAAAAAAAAAAAAAAAA" });

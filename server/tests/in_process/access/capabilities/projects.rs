@@ -19,11 +19,6 @@ fn config() -> String {
     config[begin..].to_owned()
 }
 
-async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
-    let (status, body) = call_route(routes, who, TestRequest { method, path: path.to_owned(), body }).await;
-    (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
-}
-
 const ALL: &str = "/api/projects";
 
 #[tokio::test(flavor = "multi_thread")]

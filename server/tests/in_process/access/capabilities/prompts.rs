@@ -11,11 +11,6 @@ fn config() -> String {
     config.replacen("prompts:\n  shared:\n", more, 1)
 }
 
-async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
-    let (status, body) = call_route(routes, who, TestRequest { method, path: path.to_owned(), body }).await;
-    (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
-}
-
 /// Returns the names of the prompts that a caller sees, with their origins.
 async fn seen(routes: &Router, who: &Caller) -> Vec<String> {
     let (status, list) = ask(routes, who, Method::GET, "/api/prompts", None).await;
