@@ -117,7 +117,7 @@ fn path_of(result: &ToolResult) -> String {
     format!("{FOLDER}/{}-{hash}.{ending}", result.name)
 }
 
-/// Stores a result, and returns its path and size. What is there already stays.
+/// Stores a result unless its file exists, and returns the path and size.
 async fn store(workspace: &Workspace, tree: &Tree, result: &ToolResult) -> Result<(String, u64), WorkspaceError> {
     let written = path_of(result);
     let path = WorkspacePath::parse_file(&written).map_err(WorkspaceError::Refused)?;

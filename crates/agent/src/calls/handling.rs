@@ -278,8 +278,9 @@ impl Run<'_> {
         }
     }
 
-    /// Hands the call over to the user's browser. For a tool of the page, what is needed to repeat
-    /// the call is recorded first, in case the server dies before the page reports its outcome.
+    /// Hands the call over to the user's browser. For a tool of the page, the terms under which the
+    /// call may be repeated are recorded first, in case the server dies before the page reports its
+    /// outcome.
     pub(super) async fn hand_over<S: EventSink>(
         &mut self,
         call: &ToolCall,

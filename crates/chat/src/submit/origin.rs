@@ -1,5 +1,5 @@
-//! Who has written the text of a user's message. What agents remember about a user must be the user's
-//! own words, but pages, programs and other people send texts in a user's name, too.
+//! Who has written the text of a user's message. Agents may remember about a user only what the user
+//! has written, but pages, programs and other people send texts in a user's name, too.
 
 use serde_json::{Map, Value};
 use wire::UiMessage;

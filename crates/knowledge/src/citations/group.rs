@@ -74,7 +74,7 @@ fn brackets(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Resul
     }
     let end = text.floor_char_boundary(MAX_MARKER.min(text.len()));
     let begin = text.len() - scan.rest.len();
-    // What follows counts only as far as it is held back.
+    // Of the text after the brackets, only the part that is held back is read.
     let mut tail = Scan { rest: text.get(begin..end).unwrap_or_default() };
     let is_end = is_end || text.len() > MAX_MARKER;
     if closing == ']' {
@@ -207,7 +207,7 @@ impl BracketReader {
             } else {
                 self.last = Token::Other;
             }
-            // A number tells that what precedes it is a place: `[S1 p. 3]`.
+            // A number shows that the word before it names a place: `[S1 p. 3]`.
             self.may_be_name = false;
             return Ok(());
         }

@@ -111,7 +111,7 @@ async fn all_documents(knowledge: &Knowledge, library: &str) -> anyhow::Result<H
     }
 }
 
-/// Adds a file, or the new version of one. What cannot be read is tried again the next time.
+/// Adds a file, or the new version of one. A file that cannot be read is tried again the next time.
 async fn add(knowledge: &Knowledge, library: &str, file: FoundFile) {
     let FoundFile { content: from, name, stamp } = file;
     let identity = Some(format!("path {name}"));

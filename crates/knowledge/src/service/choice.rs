@@ -37,7 +37,7 @@ impl Knowledge {
             }
         }
         if options.choose == Some(LibraryChoice::All) {
-            // What no config names for the agent is read with the user's own rights.
+            // Libraries that the agent's config does not name are read with the user's own rights.
             let own = self.libraries(&viewer.clone().through_agent(false)).await?;
             offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
         }

@@ -77,7 +77,7 @@ impl Knowledge {
         }
         let mut text = page.text;
         for warning in &document.warnings {
-            // What was left out must not be taken for what the document does not say.
+            // Without this, readers would conclude that the document says nothing about a part that could not be read.
             text.push_str(&format!("\n\n({})", warning.message));
         }
         Ok(DocumentText { media_type, text, next: None })

@@ -63,7 +63,7 @@ impl Drive {
         }
         let now = now_millis();
         let suspended = self.suspended_step(&path, &result, now);
-        // What was not begun, or was cut off, continues from where it was.
+        // A call that was refused or interrupted continues from its stored state.
         let keeps_state =
             suspended.is_some() || matches!(result, Err(CallError::Refused { .. } | CallError::Interrupted));
         let record = match &suspended {

@@ -56,7 +56,7 @@ impl Drive {
         if prepared.is_empty() {
             return self.put_off(put_off).await;
         }
-        // What the steps of a round have in common: none of them is counted yet.
+        // The steps of this round are not counted yet, so they share the rest of the limit.
         let mut room = self.run.steps_left();
         prepared.retain(|prepared| {
             let fits = !prepared.is_counted || room > 0;

@@ -35,7 +35,7 @@ const NAMED_PROGRAMS: [&str; 12] =
 /// The folders in which they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// Those of them that are installed. What is installed later is named after the next start.
+/// Those of them that are installed. A program that is installed later is named after the next start.
 static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
     let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
     NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
