@@ -30,11 +30,11 @@ pub(crate) struct Repetition {
     pub(crate) effects: Vec<String>,
 }
 
-/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, those that
-/// its end has cut off, and with a path that step and all that started later. Steps whose errors were handled are
-/// not repeated. A path of steps around others is that of the first of them. With `repeats_effects`, a child
-/// workflow with the path begins again, although its run could continue. If there is no step with this path, or the
-/// definition of the run is gone, the paths that there are.
+/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, and those that
+/// its end has cut off. With a path, also that step and all that started later. Steps whose errors were handled are
+/// not repeated. The path of a step that contains others stands for the first of them. With `repeats_effects`, a
+/// child workflow with the path begins again, although its run could continue. If there is no step with this path, or
+/// the definition of the run is gone, the inner `Err` has the paths that exist.
 ///
 /// # Errors
 /// The database failed.

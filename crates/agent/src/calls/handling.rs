@@ -140,9 +140,9 @@ impl Run<'_> {
         Ok((results, accepted))
     }
 
-    /// Returns whether a call may run at once. Otherwise it waits for the user's approval, which is
-    /// needed if the tool's settings or a policy require it, or if the tool can send data to others
-    /// after the agent has read both private data and untrusted text.
+    /// Returns whether a call may run at once. Otherwise it waits for the user's approval. The
+    /// approval is needed if the tool's settings or a policy require it. It is also needed if the tool
+    /// can send data to others after the agent has read both private data and untrusted text.
     pub(super) async fn may_run<S: EventSink>(
         &mut self,
         call: &ToolCall,

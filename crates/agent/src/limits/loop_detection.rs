@@ -43,8 +43,8 @@ pub(crate) enum LoopVerdict {
 }
 
 impl LoopDetector {
-    /// Returns whether a step of the turn had these calls, in any order. If none had them, it does not matter whether
-    /// steps of the turns before had.
+    /// Returns whether a step of the turn had these calls, in any order. Steps of earlier turns are needed only if one
+    /// had them.
     pub(crate) fn has(&self, calls: &[ToolCall]) -> bool {
         step(calls.iter()).is_some_and(|step| self.0.contains(&step))
     }

@@ -32,8 +32,8 @@ impl TextOrigin {
         }
     }
 
-    /// Returns the origin of a message's text. Without one it is the user; a name that is not known
-    /// counts as a program, so that nothing passes for the user's words by a slip.
+    /// Returns the origin of a message's text. Without a recorded one it is the user. An unknown name
+    /// counts as a program, so that a mistake does not make a text the user's own words.
     pub fn from_message(message: &UiMessage) -> Self {
         match message.metadata.as_ref().and_then(|metadata| metadata.get(TEXT_ORIGIN)) {
             None | Some(Value::Null) => Self::User,

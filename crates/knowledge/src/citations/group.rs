@@ -1,8 +1,8 @@
 //! The forms in which models cite.
 //!
-//! After a bracket and a number of a source, the rest up to the closing bracket may have further sources
-//! (`[S1, S2]`, `[S1–S3]`), quoted words, and where the words stand (`[S1, page 2]`), which is dropped: the
-//! server knows the page. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
+//! A bracket begins with a source (`[S1`). Up to the closing bracket, there may be further sources (`[S1, S2]`,
+//! `[S1–S3]`), quoted words, and the place of the words (`[S1, page 2]`). The place is dropped, because the
+//! server knows it. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
 //! citations, too. Brackets that may mean something else, such as `(S3)`, `[refunds.md, S1]`, `["words" S1]` and `\[S1\]`,
 //! are uncertain.
 

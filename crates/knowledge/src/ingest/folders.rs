@@ -82,7 +82,7 @@ async fn follow_one(knowledge: &Knowledge, library: &DeclaredLibrary, folder: Op
     let found = match folder {
         Some(folder) => {
             let found = tokio::task::spawn_blocking(move || list(&folder, most, largest)).await?;
-            // A folder that is not there for a moment, such as one of a network, does not empty the library.
+            // If the folder cannot be listed, such as one on a network that is away, the library keeps its documents.
             found.context("the folder cannot be listed")?
         }
         None => library.documents.iter().map(FoundFile::from).collect(),

@@ -263,7 +263,7 @@ pub(crate) async fn add_use(db: &mut Db, run_id: &str, path: &str, used: &Used) 
     Ok(())
 }
 
-/// Does not count the last attempt of a step, in which nothing was done.
+/// Takes the last attempt of a step out of its count, because nothing was done in it.
 pub(crate) async fn uncount_attempt(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(UNCOUNT_ATTEMPT).bind(run_id).bind(path).execute(db).await?;
     Ok(())

@@ -42,8 +42,8 @@ pub(super) struct Unpacked {
     pub(super) refused: Option<String>,
 }
 
-/// Reads an archive that was made in a container. It is not trusted: nothing of it is written anywhere but to the files of the
-/// conversation.
+/// Reads an archive that was made in a container. The archive is not trusted: its content is written only to the files
+/// of the conversation.
 pub(super) fn unpack(archive: &[u8], limits: &WorkspaceLimits) -> Unpacked {
     let mut unpacked = Unpacked::default();
     match unpacked.read(archive, limits) {
