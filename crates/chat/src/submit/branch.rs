@@ -94,7 +94,7 @@ pub(crate) struct Covered {
     messages: Vec<EncodedMessage>,
     /// The exposure of the agent by them.
     pub(crate) exposure: Exposure,
-    /// Those that say which results are cleared.
+    /// The messages that say which results are cleared.
     cleared: Vec<UiMessage>,
     /// The answer to which the user replies with the first message after them.
     pub(crate) answer: Option<UiMessage>,

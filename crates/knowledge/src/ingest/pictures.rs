@@ -195,7 +195,7 @@ impl Reader {
                 return Err(Problem::File(unseen(pictures)));
             }
             if pages.is_empty() && asked.len() > 1 {
-                // One of them may be the reason.
+                // A single page may be the reason, so the pages are asked about one by one.
                 size = 1;
                 continue;
             }

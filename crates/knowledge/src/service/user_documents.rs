@@ -34,7 +34,7 @@ impl Knowledge {
         let libraries = self.libraries(&Viewer::from(caller)).await?;
         let names: HashMap<String, String> = libraries.into_iter().map(|library| (library.id, library.name)).collect();
         let after = after.map_or(("", ""), |after| (after.library_id.as_str(), after.document_id.as_str()));
-        // One more shows that there is more.
+        // One document more than requested shows whether there is a next page.
         let ids = names.keys().cloned().collect();
         let found = store::documents_with_text(self.store(), ids, after, most.saturating_add(1)).await;
         let mut rows = found.map_err(failed)?;

@@ -55,10 +55,11 @@ macro_rules! columns {
     };
 }
 
-/// A step whose time was over may have the number of the next one, in its `onError`, whose path begins with its own.
+/// The steps of a run in the order in which they have started. A step whose time was over may have the same number as
+/// the first step of its `onError`, whose path begins with its own.
 const OF_RUN: &str = concat!(columns!(), "ORDER BY start_number, path");
 
-/// Those of these steps that do not wait any more, for anybody.
+/// The steps of a list that wait neither for a person, a time or a child, nor for a decision.
 const SETTLED: Sql = Sql::pair(
     concat!(columns!(), "AND path IN (SELECT value FROM json_each($2)) AND state NOT IN ('waiting', 'unknown')"),
     concat!(columns!(), "AND path = ANY($2) AND state NOT IN ('waiting', 'unknown')"),

@@ -106,7 +106,7 @@ pub(super) fn lost(row: &StoredWorkflow, author: Option<&User>) -> Option<String
     if roles.iter().any(|role| role == ADMIN) {
         return None;
     }
-    // One that cannot be read is not used either.
+    // A definition that cannot be read is not used anyway.
     let workflow: Workflow = serde_json::from_value(row.definition.clone()).ok()?;
     let of_triggers = workflow.triggers.iter().filter_map(|trigger| trigger.run_as.as_ref());
     let of_triggers = of_triggers.flat_map(|rights| rights.roles.iter().flatten());

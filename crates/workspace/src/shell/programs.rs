@@ -264,7 +264,7 @@ impl CopyOut<'_> {
         for (index, tree) in TREES.into_iter().enumerate() {
             let most = usize::try_from(self.limits.files.saturating_add(MAX_NEW_NODES)).unwrap_or(usize::MAX);
             if tree == UPLOADS {
-                // It is read-only.
+                // Uploads are read-only, so they have not changed.
                 let uploads = self.stamps.keys().filter(|path| is_in(path, UPLOADS));
                 self.done.kept.extend(uploads.cloned());
                 continue;

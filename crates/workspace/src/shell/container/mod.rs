@@ -94,7 +94,7 @@ impl Containers {
         let container = match kept {
             Some(container) => match within_copy_time(container.copy_in(of)).await {
                 Ok(()) => container,
-                // It has ended meanwhile, or cannot be cleaned.
+                // The kept container has ended meanwhile, or cannot be cleaned.
                 Err(_) => Container::start_with(of).await?,
             },
             None => Container::start_with(of).await?,
