@@ -80,7 +80,8 @@ impl KnownMessages {
         let is_forgotten =
             |known: &mut Conversation| known.is(owner, id) || now.duration_since(known.used_at) > KEPT_FOR;
         let mut forgotten: Vec<_> = conversations.extract_if(.., is_forgotten).collect();
-        if let Some(covered) = covered {
+        // More than the room would take the place of all others and not stay either.
+        if let Some(covered) = covered.filter(|covered| covered.memory() <= room) {
             conversations.push(Conversation { owner: owner.to_owned(), id: id.to_owned(), covered, used_at: now });
         }
         let mut memory: usize = conversations.iter().map(|known| known.covered.memory()).sum();
