@@ -5,6 +5,7 @@ use crate::submit::model_choice::since_choice;
 use agent::{EarlierHistory, MeasuredSize};
 use contract::Exposure;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 use store::{AddMessages, AlsoWrite, CopyBranch, NewMessage, SetBranch, Store};
 use transcript::context::CoveredContext;
 use wire::UiMessage;
@@ -185,6 +186,22 @@ async fn messages_without_room_do_not_replace_others() {
     assert!(known.newest(&store, "ada", "c").await.unwrap().is_some());
     known.branch(&store, "ada", "longer", 0).await.unwrap();
     assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn messages_are_forgotten_after_a_while_and_while_memory_is_short() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let known = KnownMessages::default();
+    add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
+    let check = async |is_short: bool, minutes: u64, is_kept: bool| {
+        known.branch(&store, "ada", "c", ROOM).await.unwrap();
+        known.forget(is_short, Instant::now() + Duration::from_secs(60 * minutes));
+        assert_eq!(known.newest(&store, "ada", "c").await.unwrap().is_some(), is_kept, "{is_short} {minutes}");
+    };
+    check(false, 0, true).await;
+    check(false, 14, true).await;
+    check(false, 16, false).await;
+    check(true, 0, false).await;
 }
 
 /// A conversation whose branches, summaries and messages change at random is read as if nothing were known of it.
