@@ -55,7 +55,7 @@ async fn long_branch_is_read_in_order() {
     .await;
 }
 
-/// What is known of a branch stays valid until a message that others follow changes.
+/// A position in a branch stays valid until a message that others follow changes, or messages are purged.
 #[tokio::test]
 async fn branch_is_read_from_a_known_message_on() {
     on_each_database(async |store| {
