@@ -30,7 +30,7 @@ pub(crate) struct Inner {
     pub(crate) registry: Arc<RunRegistry>,
     pub(crate) journal: Journal,
     pub(crate) conversation_locks: ConversationLocks,
-    pub(crate) known_messages: KnownMessages,
+    pub(crate) known_messages: Arc<KnownMessages>,
     pub(crate) quota_locks: QuotaLocks,
     pub(crate) invocations: Arc<Invocations>,
     /// Runs the jobs of the queue, of the chat and of others.

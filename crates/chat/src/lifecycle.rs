@@ -10,7 +10,6 @@ use crate::outside::running;
 use crate::run::title::Titles;
 use crate::stream::journal::Journal;
 use crate::stream::live::RunRegistry;
-use crate::submit::branch::known::KnownMessages;
 use crate::submit::conversation_locks::ConversationLocks;
 use crate::upkeep::readiness::Readiness;
 use crate::upkeep::recovered::RecoveryReports;
@@ -92,7 +91,7 @@ impl Chat {
                 registry,
                 journal,
                 conversation_locks: ConversationLocks::default(),
-                known_messages: KnownMessages::default(),
+                known_messages: Arc::default(),
                 quota_locks: QuotaLocks::default(),
                 invocations: Arc::default(),
                 workers,

@@ -1,4 +1,4 @@
-//! What forms send.
+//! The fields that forms send.
 
 use url::form_urlencoded;
 

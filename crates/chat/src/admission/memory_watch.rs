@@ -1,12 +1,14 @@
-//! Samples the memory of the process, and ends the largest runs while it is almost used up.
+//! Samples the memory of the process, frees what is only kept for speed while it is short, and ends the largest runs while
+//! it is almost used up.
 
 use crate::Chat;
 use crate::admission::memory::{MemoryGuard, MemoryProbe, MemoryStatus, MemoryTracker, MemoryUse};
 use crate::outside::running::Invocations;
 use crate::stream::live::RunRegistry;
+use crate::submit::branch::known::KnownMessages;
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wire::EndReason;
 
 /// The time between two samples while no work is active or much memory is free, and otherwise. A sample reads several
@@ -32,6 +34,7 @@ impl Chat {
             memory: Arc::downgrade(&inner.memory),
             registry: inner.registry.clone(),
             invocations: inner.invocations.clone(),
+            known_messages: inner.known_messages.clone(),
             tracker: MemoryTracker::default(),
         };
         // A separate thread, because all workers may be busy when memory is used up.
@@ -53,6 +56,7 @@ struct MemoryWatcher {
     memory: Weak<MemoryGuard>,
     registry: Arc<RunRegistry>,
     invocations: Arc<Invocations>,
+    known_messages: Arc<KnownMessages>,
     tracker: MemoryTracker,
 }
 
@@ -70,6 +74,7 @@ impl MemoryWatcher {
                     end_largest(&self.registry, &self.invocations);
                 }
             }
+            self.known_messages.forget(memory.is_short(), Instant::now());
             drop(memory);
             thread::sleep(pause);
         }

@@ -39,8 +39,8 @@ impl Branch {
         decode_with(encoded, build).await
     }
 
-    /// As [`Branch::decode`], with the messages after some that a summary covered when they were read. `None` if the newest
-    /// summary covers less than that, so that more messages are needed.
+    /// As [`Branch::decode`], with the messages after some that a summary covered when they were read. `None` if the content
+    /// of some of these is needed: the newest summary covers less than that, or the end does not begin with a turn.
     async fn decode_after(known: Arc<Covered>, encoded: Vec<EncodedMessage>) -> Result<Option<Self>, StoreError> {
         let build = move |encoded| {
             let BranchEnd { older, messages, through } = BranchEnd::decode(encoded);
@@ -51,15 +51,20 @@ impl Branch {
             } else {
                 return None;
             };
-            Some(Self { covered: Some(covered), messages }.beginning_with_turn())
+            let branch = Self { covered: Some(covered), messages };
+            branch.begins_with_turn().then_some(branch)
         };
         decode_with(encoded, build).await
     }
 
     /// Makes all messages a part of the branch's end if it does not begin with a message of the user.
     fn beginning_with_turn(self) -> Self {
-        let begins_turn = self.messages.first().is_some_and(|first| first.message.role == Role::User);
-        if begins_turn { self } else { self.into_whole().into() }
+        if self.begins_with_turn() { self } else { self.into_whole().into() }
+    }
+
+    /// Returns whether the branch's end begins with a message of the user.
+    fn begins_with_turn(&self) -> bool {
+        self.messages.first().is_some_and(|first| first.message.role == Role::User)
     }
 
     /// Decodes the other messages, too, and returns all.

@@ -107,6 +107,10 @@ const FORGET_RUNS: &str =
 
 const FORGET: &str = subtree!("DELETE FROM messages WHERE conversation_id = $1 AND id IN (SELECT id FROM gone)");
 
+/// Makes invalid what was read of branches. Nothing follows the message before the purged ones any more, so its changes
+/// are not counted.
+const COUNT_REWRITE: &str = "UPDATE conversations SET rewrites = rewrites + 1 WHERE id = $1";
+
 /// The number of deletions that are purged in one transaction; other writes run in between.
 const FORGET_AT_ONCE: u32 = 50;
 
@@ -229,6 +233,7 @@ async fn forget(db: &mut Db, before: i64) -> Result<u64, StoreError> {
         let (conversation_id, message_id): (&str, &str) = (row.try_get("conversation_id")?, row.try_get("message_id")?);
         sql::query(FORGET_RUNS).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
         sql::query(FORGET).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
+        sql::query(COUNT_REWRITE).bind(conversation_id).execute(&mut *db).await?;
     }
     Ok(due.len() as u64)
 }

@@ -15,7 +15,7 @@ pub struct BranchPosition {
     id: String,
     /// Its number.
     pub(super) no: i64,
-    /// How often a message of the conversation that others follow had changed.
+    /// How often a message of the conversation that others follow had changed, or messages were purged.
     rewrites: i64,
 }
 

@@ -10,13 +10,13 @@ use store::{EncodedMessage, Store, StoreError};
 
 /// The memory that all of them may take, in bytes.
 pub(crate) const ROOM: usize = 32 << 20;
-/// How long those of a conversation without a new message are kept at least.
+/// How long those of a conversation without a new message are kept.
 const KEPT_FOR: Duration = Duration::from_secs(15 * 60);
 
 /// The covered messages of several conversations.
 #[derive(Default)]
 pub(crate) struct KnownMessages {
-    /// The conversation with the newest message is the last one.
+    /// In the order of their last use.
     conversations: Mutex<Vec<Conversation>>,
 }
 
@@ -72,16 +72,25 @@ impl KnownMessages {
         conversations.iter().rev().find(|known| known.is(owner, id)).map(|known| known.covered.clone())
     }
 
-    /// Keeps the covered messages of a conversation, or forgets them if there are none. Forgets those of other
-    /// conversations that were not used for long, or that take too much memory.
-    fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
-        let now = Instant::now();
+    /// Forgets the covered messages of conversations that were not used for long, and all if memory is short.
+    pub(crate) fn forget(&self, is_short: bool, now: Instant) {
         let mut conversations = self.conversations.lock();
-        let is_forgotten =
-            |known: &mut Conversation| known.is(owner, id) || now.duration_since(known.used_at) > KEPT_FOR;
-        let mut forgotten: Vec<_> = conversations.extract_if(.., is_forgotten).collect();
-        if let Some(covered) = covered {
-            conversations.push(Conversation { owner: owner.to_owned(), id: id.to_owned(), covered, used_at: now });
+        let is_forgotten = |known: &Conversation| is_short || now.saturating_duration_since(known.used_at) > KEPT_FOR;
+        let count = conversations.partition_point(is_forgotten);
+        let forgotten: Vec<_> = conversations.drain(..count).collect();
+        drop(conversations);
+        drop(forgotten);
+    }
+
+    /// Keeps the covered messages of a conversation, or forgets them if there are none. Forgets those of other
+    /// conversations if all take too much memory.
+    fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
+        let mut conversations = self.conversations.lock();
+        let mut forgotten: Vec<_> = conversations.extract_if(.., |known| known.is(owner, id)).collect();
+        // More than the room would take the place of all others and not stay either.
+        if let Some(covered) = covered.filter(|covered| covered.memory() <= room) {
+            let (owner, id) = (owner.to_owned(), id.to_owned());
+            conversations.push(Conversation { owner, id, covered, used_at: Instant::now() });
         }
         let mut memory: usize = conversations.iter().map(|known| known.covered.memory()).sum();
         let has_no_room = |known: &mut Conversation| {

@@ -5,7 +5,8 @@ use crate::submit::model_choice::since_choice;
 use agent::{EarlierHistory, MeasuredSize};
 use contract::Exposure;
 use serde_json::{Value, json};
-use store::{AddMessages, AlsoWrite, NewMessage, SetBranch, Store};
+use std::time::{Duration, Instant};
+use store::{AddMessages, AlsoWrite, CopyBranch, NewMessage, SetBranch, Store};
 use transcript::context::CoveredContext;
 use wire::UiMessage;
 
@@ -166,6 +167,41 @@ async fn covered_messages_are_read_once() {
     assert!(known.newest(&store, "ada", "c").await.unwrap().is_some());
     assert_eq!(known.branch(&store, "ada", "c", 0).await.unwrap().messages.len(), 2);
     assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn messages_without_room_do_not_replace_others() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let known = KnownMessages::default();
+    add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
+    add(&store, Some("a2"), vec![asks("u3"), says("a3", summary("a2"))]).await;
+    let messages = store.branch("ada", "c").await.unwrap().into_iter().map(|stored| stored.message).collect();
+    let (from, to, title) = ("c".to_owned(), "longer".to_owned(), String::new());
+    store.copy_branch("ada", CopyBranch { from, to, title, messages, now: 1 }).await.unwrap();
+    let set = SetBranch { head: "a2".to_owned(), ..SetBranch::default() };
+    store.set_branch("ada", "c", set).await.unwrap();
+    let covered = known.branch(&store, "ada", "c", ROOM).await.unwrap().covered.unwrap();
+    known.branch(&store, "ada", "longer", covered.memory()).await.unwrap().covered.unwrap();
+    assert!(known.newest(&store, "ada", "longer").await.unwrap().is_none());
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_some());
+    known.branch(&store, "ada", "longer", 0).await.unwrap();
+    assert!(known.newest(&store, "ada", "c").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn messages_are_forgotten_after_a_while_and_while_memory_is_short() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let known = KnownMessages::default();
+    add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
+    let check = async |is_short: bool, minutes: u64, is_kept: bool| {
+        known.branch(&store, "ada", "c", ROOM).await.unwrap();
+        known.forget(is_short, Instant::now() + Duration::from_secs(60 * minutes));
+        assert_eq!(known.newest(&store, "ada", "c").await.unwrap().is_some(), is_kept, "{is_short} {minutes}");
+    };
+    check(false, 0, true).await;
+    check(false, 14, true).await;
+    check(false, 16, false).await;
+    check(true, 0, false).await;
 }
 
 /// A conversation whose branches, summaries and messages change at random is read as if nothing were known of it.

@@ -1,7 +1,7 @@
 //! Messages form a tree: an edit or a regeneration adds a branch, nothing is overwritten.
 
 use crate::support::{branch, on_each_database, turn};
-use store::{BranchPosition, SetBranch, Store};
+use store::{BranchPosition, Deletion, SetBranch, Store};
 use wire::{Role, UiMessage};
 
 async fn tree(store: &Store) -> String {
@@ -55,7 +55,7 @@ async fn long_branch_is_read_in_order() {
     .await;
 }
 
-/// What is known of a branch stays valid until a message that others follow changes.
+/// A position in a branch stays valid until a message that others follow changes, or messages are purged.
 #[tokio::test]
 async fn branch_is_read_from_a_known_message_on() {
     on_each_database(async |store| {
@@ -85,6 +85,16 @@ async fn branch_is_read_from_a_known_message_on() {
         change("a-m1").await;
         assert_eq!(after("ada", &known).await, None, "it may have changed");
         assert_eq!(after("ada", &position(1).await).await.as_deref(), Some("m2 a-m2 m3 a-m3"));
+        // Nothing follows the message for a while, in which it changes.
+        let known = position(3).await;
+        let deletion = Some(Deletion::Delete { message_id: "m3".to_owned(), now: 1 });
+        let set = SetBranch { head: "a-m2".to_owned(), deletion, ..SetBranch::default() };
+        store.set_branch("ada", "c", set).await.unwrap();
+        assert_eq!(store.purge_deleted(2).await, Ok(1));
+        change("a-m2").await;
+        turn(store, "c", "m5", Some("a-m2"), 3).await;
+        assert_eq!(after("ada", &known).await, None, "it may have changed while nothing followed it");
+        assert_eq!(after("ada", &position(3).await).await.as_deref(), Some("m5 a-m5"));
     })
     .await;
 }
