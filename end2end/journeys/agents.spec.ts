@@ -88,7 +88,7 @@ test("a user says how they want to be answered", async ({ page, server }) => {
   await first(page, server, "ada");
   await toAccount(page);
   await page.getByRole("link", { name: "How to answer me" }).click();
-  const text = page.getByRole("textbox", { name: "How assistants should answer you" });
+  const text = page.getByRole("textbox", { name: "How agents should answer you" });
   await text.fill("Briefly, with the result first.");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("It applies to new conversations.")).toBeVisible();

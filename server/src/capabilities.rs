@@ -143,4 +143,20 @@ mod tests {
         moved.sort_unstable();
         assert_eq!(moved, tables);
     }
+
+    /// A new SQLite database begins with the baselines of capabilities, and must not differ from one that was migrated
+    /// step by step.
+    #[tokio::test]
+    async fn baselines_equal_the_migrations() {
+        let tables = capability::tables(definitions()).into_iter();
+        let tables: Vec<_> = tables.map(|tables| CapabilityTables { sqlite_baseline: None, ..tables }).collect();
+        assert_eq!(objects(database_schema()).await, objects(Schema::new(tables.leak())).await);
+    }
+
+    /// Returns the statements of the tables, indexes and triggers of a new SQLite database.
+    async fn objects(schema: Schema) -> Vec<String> {
+        let store = schema.open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+        let list = "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_master ORDER BY type, name";
+        store.read(move |db| Box::pin(async move { Ok(query_scalar(list).fetch_all(db).await?) })).await.unwrap()
+    }
 }

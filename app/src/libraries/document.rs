@@ -10,9 +10,14 @@ use crate::api::ApiError;
 use crate::blocks::control::focus;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::ui::browser::{is_visible, sleep};
 use crate::ui::hidden_characters::{TextKind, visible_nodes};
 use leptos::task::spawn_local;
+use std::time::Duration;
 use wire::library::{Document, DocumentState, TextParts, TextPassage};
+
+/// The pause until the page looks again how far the document is read.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// The views of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,27 +103,37 @@ pub(super) fn DocumentView(
         pages.load(passage.unwrap_or(1));
         let (path, focused) = (path.clone(), focused.clone());
         spawn_local(async move {
-            match api::get::<Document>(&path).await {
-                Ok(loaded) => {
-                    document.try_set(Some(loaded));
-                    // The link that the user followed is no longer on the page, so the heading takes the focus.
-                    request_animation_frame(move || focus(&focused));
-                }
-                Err(error) => drop(pages.error.try_set(Some(error))),
+            if load(&path, document, pages).await {
+                // The link that the user followed is no longer on the page, so the heading takes the focus.
+                request_animation_frame(move || focus(&focused));
+                follow(&path, document, pages, passage).await;
             }
         });
     });
     let back = move || Shown::library(&library).url(address);
-    let head = move || {
+    // The heading stays the same element while the state changes, so that it keeps the focus.
+    let name =
+        Memo::new(move |_| document.with(|document| document.as_ref().map(|document| document.file_name.clone())));
+    let state = move || {
         let document = document.get()?;
-        let reason = document.error.clone().filter(|_| document.state == DocumentState::Failed);
+        let state =
+            view! { <span class="cw-document-state" data-state=document.state.name()>{state_view(&document)}</span> };
+        Some(state.into_any())
+    };
+    let reason = move || {
+        let document = document.get()?;
+        let reason = document.error.filter(|_| document.state == DocumentState::Failed)?;
+        Some(view! { <p class="cw-document-reason" dir="auto">{reason.message}</p> }.into_any())
+    };
+    let head = move || {
+        let name = name.get()?;
         Some(
             view! {
                 <div class="cw-library-title">
-                    <h3 id=heading.clone() tabindex="-1" dir="auto">{visible_nodes(&document.file_name, TextKind::Value)}</h3>
-                    <span class="cw-document-state" data-state=document.state.name()>{state_view(&document)}</span>
+                    <h3 id=heading.clone() tabindex="-1" dir="auto">{visible_nodes(&name, TextKind::Value)}</h3>
+                    {state}
                 </div>
-                {reason.map(|reason| view! { <p class="cw-document-reason" dir="auto">{reason.message}</p> })}
+                {reason}
             }
             .into_any(),
         )
@@ -172,6 +187,43 @@ pub(super) fn DocumentView(
         {more}
     }
     .into_any()
+}
+
+/// Loads the state of a document. Returns whether it is shown.
+async fn load(path: &str, document: RwSignal<Option<Document>>, pages: Pages) -> bool {
+    match api::get::<Document>(path).await {
+        Ok(loaded) => document.try_set(Some(loaded)).is_none(),
+        Err(error) => {
+            pages.error.try_set(Some(error));
+            false
+        }
+    }
+}
+
+/// Looks again until the document is read or the view is gone, and then shows the text that was read.
+async fn follow(path: &str, document: RwSignal<Option<Document>>, pages: Pages, passage: Option<u64>) {
+    let is_open =
+        || document.try_with_untracked(|document| document.as_ref().is_some_and(|known| known.state.is_open()));
+    if is_open() != Some(true) {
+        return;
+    }
+    while is_open() == Some(true) {
+        sleep(PAUSE).await;
+        if !is_visible() {
+            continue;
+        }
+        match api::get::<Document>(path).await {
+            Ok(loaded) => drop(document.try_set(Some(loaded))),
+            Err(error) if error.is_final() => {
+                pages.error.try_set(Some(error));
+                return;
+            }
+            Err(_) => {}
+        }
+    }
+    if is_open() == Some(false) {
+        pages.show(pages.view.get_untracked(), passage.unwrap_or(1));
+    }
 }
 
 fn part_view(part: &TextPassage, view: View, passage: Option<u64>) -> AnyView {

@@ -65,10 +65,12 @@ pub(super) fn DocumentRows(block: String, state: LibraryState) -> AnyView {
             <div class="cw-documents-head">
                 <h4 id=heading.clone()>{t(Text::LibraryDocuments)}</h4>
                 <label class="cw-label" for=choice.clone()>{t(Text::DocumentsState)}</label>
-                <select class="cw-control" id=choice on:change=chosen>
-                    <option value="">{t(Text::DocumentsAll)}</option>
-                    {options}
-                </select>
+                <div class="cw-select">
+                    <select class="cw-control" id=choice on:change=chosen>
+                        <option value="">{t(Text::DocumentsAll)}</option>
+                        {options}
+                    </select>
+                </div>
             </div>
             <p class="cw-visually-hidden" role="status">{move || status.get()}</p>
             {note}

@@ -147,7 +147,9 @@ pub(super) fn LibrarySearch(block: String, search: SearchState) -> AnyView {
         <form class="cw-library-search" role="search" aria-label=t(Text::SearchLibrary) on:submit=submit>
             {search_field(query_id, Text::SearchLibrary, MAX_QUERY, search.query.get_untracked(), field)}
             <label class="cw-visually-hidden" for=mode_id.clone()>{t(Text::SearchMode)}</label>
-            <select class="cw-control" id=mode_id on:change=chosen>{options}</select>
+            <div class="cw-select">
+                <select class="cw-control" id=mode_id on:change=chosen>{options}</select>
+            </div>
             <button type="submit" class="cw-button">{t(Text::Search)}</button>
         </form>
         <p class="cw-library-note cw-search-status" role="status">{status}</p>

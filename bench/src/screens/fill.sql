@@ -134,7 +134,7 @@ SELECT 'ver' || i, printf('%012x-d%d', at, i), 5000, at FROM n WHERE i < 6000;
 INSERT INTO knowledge_chunks (version_id, no, place, heading, content)
 SELECT 'ver' || d.i, c.i, '{}', 'Part ' || c.i, 'The rules for order ' || d.i || ' and part ' || c.i || ' are in the handbook.' FROM n d JOIN n c ON c.i < 3 WHERE d.i < 6000;
 INSERT INTO knowledge_parts (version_id, no, place, heading, content)
-SELECT version_id, no, place, heading, content FROM knowledge_chunks;
+SELECT version_id, no, place, heading, content FROM knowledge_chunks WHERE version_id LIKE 'ver%';
 
 INSERT INTO memory_updates (id, owner, conversation_id, created_at) SELECT 'up' || i, owner, 'c' || i, at FROM n WHERE i < 4000;
 INSERT INTO memory_facts (id, owner, agent_id, content, category, topic, confidence, conversation_id, message_id, created_at, updated_at, edited, update_id)

@@ -26,6 +26,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "a2a_push_configs", key: "task_id, id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 const INSERT_TASK: &str = "

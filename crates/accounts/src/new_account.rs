@@ -52,7 +52,7 @@ impl AccountKind {
             Self::FirstAdmin => (
                 "Create the first account",
                 "/auth/first-admin",
-                "This account is an administrator. The server prints the token on its console when it starts.",
+                "This account is the administrator's. The server prints the token when it starts: look at its terminal or log.",
             ),
             Self::Invitation => {
                 ("You are invited", INVITATION_PATH, "Choose a name and a password to create your account.")

@@ -26,6 +26,7 @@ static ALL_TABLES: [CapabilityTables; 1] = [CapabilityTables {
         Table { name: "samples_off", key: "sample", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 }];
 
 const SAMPLES: EntryKind = EntryKind {

@@ -21,6 +21,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "alert_deliveries", key: "event_id, number", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The retention time of messages, in milliseconds: 90 days.

@@ -167,7 +167,7 @@ impl Capabilities {
         self.all().filter_map(Capability::console_link).collect()
     }
 
-    /// Returns what waits for people on pages of the console. What cannot be counted is left out.
+    /// Returns how many items wait for people on pages of the console. Items that cannot be counted are left out.
     pub async fn menu_counts(&self, context: &Context) -> Vec<MenuCount> {
         let mut found = Vec::new();
         for counts in self.all().map(|capability| capability.menu_counts(context)).collect::<Vec<_>>() {

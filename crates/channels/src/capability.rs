@@ -88,7 +88,7 @@ impl Capability for ChannelCapability {
             group: AccountGroup::Connections,
             path: page::PATH,
             title: page::TITLE,
-            about: "Assistants in the messengers that you use",
+            about: "Agents in the messengers that you use",
         })
     }
 

@@ -146,7 +146,7 @@ async fn render(
     });
     let content = view! {
         {success_message(done)}
-        {has_none.then(|| view! { <p class="cw-account-note">"No assistant that you may use answers in a messenger."</p> })}
+        {has_none.then(|| view! { <p class="cw-account-note">"No agent that you may use answers in a messenger."</p> })}
         {channels.collect_view()}
         {links_view(links)}
     };
@@ -182,7 +182,7 @@ fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView 
     view! {
         <section class="cw-account-part" aria-label=label.clone()>
             <h2>{label.clone()}</h2>
-            <p class="cw-account-note">{format!("Answers as the assistant {agent_id}, with your rights. The conversations are also here on the website.")}</p>
+            <p class="cw-account-note">{format!("Answers as the agent {agent_id}, with your rights. The conversations are also here on the website.")}</p>
             {shown}
             <form method="post" action=format!("/account/messengers/{id}/code")>
                 <button class="cw-button" aria-label=format!("Link {label}")>"Link"</button>

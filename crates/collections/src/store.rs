@@ -29,6 +29,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "data_sources", key: "record_id, field, document_id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// A set of records: those of a collection, and of a user if they are not shared.

@@ -18,6 +18,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "config_drafts", key: "owner", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The number of versions that are kept.

@@ -18,6 +18,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "connected_account_variables", key: "id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most accounts of a user.

@@ -35,6 +35,7 @@ pub const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "own_agent_versions", key: "agent_id, version", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The maximum number of custom agents.

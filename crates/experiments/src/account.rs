@@ -38,7 +38,7 @@ async fn show(State(context): State<Context>, Extension(caller): Extension<Calle
     let content = view! {
         <section class="cw-account-part" aria-label="Consent">
             <p class="cw-account-note">
-                "When you rate an answer, an administrator may keep your messages and the answer as a test case, with which assistants are checked before they change. E-mail addresses, numbers, keys and your name are masked, unless you agree that cases are kept as they are. If you withdraw, those are deleted with their results. All cases go with your account."
+                "When you rate an answer, an administrator may keep your messages and the answer as a test case, with which agents are checked before they change. E-mail addresses, numbers, keys and your name are masked, unless you agree that cases are kept as they are. If you withdraw, those are deleted with their results. All cases go with your account."
             </p>
             <form class="cw-memory-actions" method="post" action=PATH>
                 <p>{state}</p>

@@ -1,5 +1,5 @@
 //! Audit rows of changes to libraries and documents. Each is stored in the transaction of the change.
-//! What a folder of the config does to its documents has none: its files are the record.
+//! Changes that come from a folder of the config have no row: the files in the folder are the record.
 
 use ::store::AuditEntry;
 use auth::audit_row;

@@ -14,6 +14,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "mcp_calls", key: "owner, session_id, request_id", owner: Some("owner") }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// How long a row may be left by a server that died, in milliseconds: longer than any call.

@@ -20,6 +20,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "mcp_switched_off", key: "server", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// Added servers as entries.

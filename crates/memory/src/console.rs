@@ -112,10 +112,10 @@ async fn show(admin: Admin, State(memory): State<Memory>) -> Result<Response, Pa
         (
             "/admin/memory/off",
             "Switch memory off for all users",
-            "Stored facts are kept, and users can still see and delete them. No new facts are stored, and agents do not get the stored ones.",
+            "While it is off, agents store no new facts and do not get the stored ones. Those are kept, and users can still see and delete them.",
         )
     } else {
-        ("/admin/memory/on", "Switch memory on", "Agents get the stored facts again, and store new ones.")
+        ("/admin/memory/on", "Switch memory on", "When it is on again, agents get the stored facts and store new ones.")
     };
     let content = view! {
         <section class="cw-account-part" aria-label=TITLE>

@@ -57,7 +57,7 @@ async fn show(State(memory): State<Memory>, Extension(caller): Extension<Caller>
     let now = now_millis();
     let content = view! {
         <p class="cw-account-note">
-            "Facts about you that assistants have found in your messages. Only you see them. Answers, documents and web pages are never remembered."
+            "Facts about you that agents have found in your messages. Only you see them. Answers, documents and web pages are never remembered."
         </p>
         {switch_view(switches)}
         {updates_view(updates)}
@@ -79,7 +79,7 @@ fn switch_view(switches: Switches) -> impl IntoView {
         (false, _) => ("Memory is switched off on this server. Nothing is remembered or used.", None, ""),
         (true, true) => ("Memory is on.", Some("/account/memory/off"), "Switch memory off"),
         (true, false) => (
-            "Memory is off. Nothing more is remembered, and assistants do not see what is stored.",
+            "Memory is off. Nothing more is remembered, and agents do not see what is stored.",
             Some("/account/memory/on"),
             "Switch memory on",
         ),
@@ -266,7 +266,7 @@ async fn confirm(Extension(caller): Extension<Caller>) -> Result<Response, HttpE
                 <h1>"Delete all facts?"</h1>
             </header>
             <section class="cw-account-part" aria-label="Delete all">
-                <p>"Everything that assistants remember about you is deleted at once. This cannot be undone. Your conversations stay."</p>
+                <p>"Everything that agents remember about you is deleted at once. This cannot be undone. Your conversations stay."</p>
                 <div class="cw-memory-actions">
                     <form method="post" action="/account/memory/delete-all">
                         <button class="cw-button cw-danger">"Delete all facts"</button>

@@ -20,6 +20,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
     tables: &[Table { name: "queued_messages", key: "conversation_id, message_id", owner: None }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most messages that wait in a conversation.

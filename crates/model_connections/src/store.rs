@@ -19,6 +19,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "model_connections", key: "name", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// Added connections as entries.

@@ -23,6 +23,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "notification_emails", key: "owner", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// A browser that gets the notifications of a user.

@@ -215,7 +215,7 @@ mod tests {
             check(ApiError::run_failed(Some(EndReason::ModelAway), None)),
         ];
         insta::assert_snapshot!(all.join("\n"), @r#"
-        401 {"error":{"message":"You are not signed in. Sign in and try again.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}
+        401 {"error":{"message":"You are not signed in. Reload the page to sign in; programs send an API key.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}
         400 {"error":{"message":"No.","type":"invalid_request_error","param":"tools[0].name","code":"invalid_value"}}
         429 after 9 s {"error":{"message":"Used up.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}
         404 {"error":{"message":"The model `x` does not exist or you do not have access to it.","type":"invalid_request_error","param":"model","code":"model_not_found"}}

@@ -21,6 +21,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
     tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most earlier responses whose instructions are read.

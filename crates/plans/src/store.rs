@@ -15,6 +15,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "plans", key: "conversation_id, message_id", owner: None }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most plans of a conversation. The oldest are deleted: they are those of answers long ago, after

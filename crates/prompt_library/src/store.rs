@@ -15,6 +15,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "prompts", key: "id", owner: Some("owner") }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The owner of shared prompts, which no user has.

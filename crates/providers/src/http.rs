@@ -18,9 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 /// The timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of idle connections to a provider, and how long they are kept: a turn sends
-/// its next request within seconds, and after a burst of hundreds of requests not all connections
-/// are kept.
+/// The maximum number of idle connections to a provider, and how long they are kept. A turn sends its
+/// next request within seconds. After a burst of hundreds of requests, the others are closed.
 const MAX_IDLE_CONNECTIONS: usize = 64;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The timeout for reading an error's body. After that, the error consists of the status.
@@ -116,9 +115,9 @@ pub(crate) fn bearer_request(
 ///
 /// If a request with files is rejected, it is sent once more with notes in place of the files. Only
 /// the provider knows which files a model accepts (none, no PDF, or only small ones). With the
-/// notes, the model can say what it could not read, and the conversation continues. So is one with a
-/// document that is longer than the model's context; for that of a long conversation with nothing but
-/// images, the history is the reason.
+/// notes, the model can say what it could not read, and the conversation continues. A request that is
+/// too long for the model's context is sent once more if it has a document, which may be the reason;
+/// with nothing but images, the history is.
 ///
 /// # Errors
 /// By status, or if no response arrived. The causes contain none of the secrets in `settings`.

@@ -30,6 +30,7 @@ pub const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "recording_replays", key: "id", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most recordings in a list.

@@ -28,6 +28,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "skill_switches", key: "name", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most installed skills.

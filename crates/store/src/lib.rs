@@ -70,7 +70,7 @@ pub use run::run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use run::runs::{FinishRun, OpenRun};
 pub use run::steps::{MAX_STEPS, StepRecord, StepTotals, append_steps};
 pub use run::tool_calls::{CallRepeat, RepeatableCall, StartedCall, SubAgentCall, ToolCallState, ToolOutcome};
-pub use schema::{CapabilityTables, Migration, Schema, Table};
+pub use schema::{CapabilityTables, Migration, Schema, SqliteBaseline, Table};
 pub use search::{MAX_HITS, SearchCursor};
 pub use servers::replicas::{HeartbeatResult, RunProgress, RunsToStop, StopRequest};
 pub use store::Store;

@@ -91,12 +91,12 @@ fn render(
     let is_there = !content.is_empty();
     let content = view! {
             {success_message(done)}
-            {is_unread.then(|| view! { <p class="cw-account-note">"No assistant on this server reads it at the moment."</p> })}
+            {is_unread.then(|| view! { <p class="cw-account-note">"No agent on this server reads it at the moment."</p> })}
             <section class="cw-account-part" aria-label=TITLE>
                 {error_message(wrong)}
                 <form class="cw-account-form" method="post" action=PATH>
                     <label class="cw-account-field">
-                        <span>"How assistants should answer you"</span>
+                        <span>"How agents should answer you"</span>
                         <textarea name="content" rows="12" maxlength=MAX_CONTENT.to_string() aria-describedby="about" dir="auto" inner_html=text_area_content(&content)></textarea>
                     </label>
                     <p class="cw-account-note" id="about">

@@ -16,6 +16,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "user_profile_blocks", key: "conversation_id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The text of a user.

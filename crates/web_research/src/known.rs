@@ -25,6 +25,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "web_urls", key: "conversation_id, url", owner: None }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most URLs of a conversation. Further ones are not remembered, so that they ask.

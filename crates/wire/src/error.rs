@@ -179,7 +179,10 @@ impl UserError {
 
     /// 401, for a request that needs a signed-in user.
     pub fn unauthenticated() -> Self {
-        Self::new(ErrorCode::Unauthenticated, "You are not signed in. Sign in and try again.")
+        Self::new(
+            ErrorCode::Unauthenticated,
+            "You are not signed in. Reload the page to sign in; programs send an API key.",
+        )
     }
 
     /// 422 for one field.

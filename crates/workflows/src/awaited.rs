@@ -34,7 +34,7 @@ pub async fn report_event(
 ) -> Result<bool, StoreError> {
     let ReportedEvent { name, id, event, roles, now } = reported;
     if EventKind::from_name(&name).is_some() {
-        // It happens in the product, and nobody reports it.
+        // This is an event of the product, which programs cannot report.
         return Ok(false);
     }
     let workflows = config.section::<Workflows>().map_or(&[][..], |all| &all.0);

@@ -30,11 +30,11 @@ pub(crate) struct Repetition {
     pub(crate) effects: Vec<String>,
 }
 
-/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, those that
-/// its end has cut off, and with a path that step and all that started later. Steps whose errors were handled are
-/// not repeated. A path of steps around others is that of the first of them. With `repeats_effects`, a child
-/// workflow with the path begins again, although its run could continue. If there is no step with this path, or the
-/// definition of the run is gone, the paths that there are.
+/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, and those that
+/// its end has cut off. With a path, also that step and all that started later. Steps whose errors were handled are
+/// not repeated. The path of a step that contains others stands for the first of them. With `repeats_effects`, a
+/// child workflow with the path begins again, although its run could continue. If there is no step with this path, or
+/// the definition of the run is gone, the inner `Err` has the paths that exist.
 ///
 /// # Errors
 /// The database failed.
@@ -99,7 +99,8 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: &Be
     let mut failures: Vec<String> = Vec::new();
     loop {
         let found = unhandled_failures(definition, facts, &records, now_millis());
-        // What had failed in a step before its time was over would fail that step again.
+        // Steps that had failed in a container before its time was over would fail it again: they are found without
+        // the record of the container.
         let over: Vec<String> = found.iter().filter(|path| is_container(path)).cloned().collect();
         failures.extend(found);
         if over.is_empty() {
@@ -124,7 +125,7 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: &Be
     };
     for (index, row) in rows.into_iter().enumerate() {
         let goes_on = is_cut_off(&row) || is_out_of_time(&row) || failures.contains(&row.path);
-        // The first one continues as well, so that what it has done is not done twice.
+        // The first child continues as well, so that its completed steps are not repeated.
         let is_kept = index < from.index || index == from.index && !from.repeats_effects;
         if goes_on && is_kept && row.child_id.is_some() {
             repetition.steps.children.push(row.path);

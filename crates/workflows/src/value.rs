@@ -105,8 +105,8 @@ impl<'a> Bound<'a> {
         let Moment { facts, frame, at, path } = moment;
         let found = references(value);
         let mut items = frame.items();
-        // A path becomes an operator that reads its result, so that what a step has returned is never
-        // taken for a path or an operator.
+        // A path becomes an operator that reads its result, so that the output of a step is never taken for
+        // a path or an operator.
         let mut paths = 0;
         let value = replace_paths(value, &mut |text| {
             let name = format!("$ {paths}");

@@ -1,6 +1,6 @@
 //! Large results of tools as files of the workspace. The model reads only the beginning and the end of a
-//! result that is too large, or a note where it was cleared; of the file it can read what it needs with
-//! `read_file`, `grep` and `bash`.
+//! result that is too large, or a note where it was cleared. With `read_file`, `grep` and `bash` it reads
+//! what it needs of the file.
 
 use crate::path::WorkspacePath;
 use crate::tool_names::OWN_TOOLS;
@@ -117,7 +117,7 @@ fn path_of(result: &ToolResult) -> String {
     format!("{FOLDER}/{}-{hash}.{ending}", result.name)
 }
 
-/// Stores a result, and returns its path and size. What is there already stays.
+/// Stores a result unless its file exists, and returns the path and size.
 async fn store(workspace: &Workspace, tree: &Tree, result: &ToolResult) -> Result<(String, u64), WorkspaceError> {
     let written = path_of(result);
     let path = WorkspacePath::parse_file(&written).map_err(WorkspaceError::Refused)?;
@@ -177,7 +177,8 @@ mod tests {
             assert!(found.contains("\"city\": \"Rome\"") && found.matches("Rome").count() == 1, "{found}");
             let lines = house.call("read_file", json!({ "path": path, "start_line": 2, "end_line": 3 })).await;
             assert_eq!(lines, "  {\n    \"row\": 0,\n");
-            // With the note in the history, it is told no more; after a lost note, the file is not written again.
+            // While the note is in the history, there is no second one. If it was lost, it is given again, and the file
+            // is not written again.
             let text = UserPart::Text { text: told.clone() };
             let with_note = [whole[0].clone(), Arc::new(Message::User(vec![text]))];
             assert_eq!(note(&house, &refused, &with_note, &read).await, None);

@@ -333,7 +333,7 @@ impl WorkspaceKey {
             let help = Some("remove it, or write `shell: container`".to_owned());
             problems.error(&[PathStep::Key("container")], "only the level `container` has containers", help);
         }
-        // They are arguments of a program.
+        // Image and runtime are arguments of a program, so they must not look like options.
         let is_name = |name: &str| {
             let is_plain = |char: char| char.is_ascii_alphanumeric() || "._-/:@+".contains(char);
             !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)

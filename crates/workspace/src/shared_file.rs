@@ -50,7 +50,7 @@ impl SharedFile {
         self.row.created_at
     }
 
-    /// Reads the content as text, at most about `most` bytes of it. What is not UTF-8 is replaced.
+    /// Reads the content as text, at most about `most` bytes of it. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
     /// The database failed.

@@ -15,6 +15,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "notes", key: "id", owner: Some("owner") }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// A note.

@@ -30,13 +30,14 @@ const documentWith = (pages) => `<!DOCTYPE html>
     <title>${say("text", "The server cannot be reached")}</title>
     <link rel="icon" href="data:,">
     <style>
-      body { display: grid; place-content: center; min-block-size: 100dvh; margin: 0; padding: 24px; box-sizing: border-box; text-align: center; font: 16px/1.5 system-ui, sans-serif; }
+      body { display: grid; place-content: center; min-block-size: 100dvh; margin: 0; padding: 24px; box-sizing: border-box; text-align: center; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#f5f5f2, #131517); color: light-dark(#1d1f21, #e9eaeb); }
+      a { color: light-dark(#0d6b61, #5cc9b7); }
       h1 { margin: 0 0 8px; font-size: 20px; }
       p { margin: 0 0 16px; }
       h2 { margin: 32px 0 8px; font-size: 16px; }
       ul { margin: 0 auto; padding: 0; max-inline-size: 480px; list-style: none; overflow-wrap: anywhere; }
-      li { margin-block: 8px; }
-      main > a { display: inline-block; padding: 8px 20px; border-radius: 8px; background: light-dark(#0d6b61, #5cc9b7); color: light-dark(#fff, #06241f); text-decoration: none; }
+      li a { display: inline-block; padding-block: 8px; }
+      main > a { display: inline-block; padding: 10px 20px; border-radius: 8px; background: light-dark(#0d6b61, #5cc9b7); color: light-dark(#fff, #06241f); text-decoration: none; }
     </style>
   </head>
   <body>

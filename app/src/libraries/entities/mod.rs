@@ -234,10 +234,12 @@ fn entity_list(block: &str, list: ListState) -> AnyView {
         <form class="cw-library-search" role="search" aria-label=t(Text::EntitiesSearch) on:submit=submit>
             {search_field(name_id, Text::EntitiesSearch, MAX_NAME, list.name.get_untracked(), field)}
             <label class="cw-visually-hidden" for=kind_id.clone()>{t(Text::EntitiesType)}</label>
-            <select class="cw-control" id=kind_id on:change=chosen>
-                <option value="">{t(Text::EntitiesAllTypes)}</option>
-                {options}
-            </select>
+            <div class="cw-select">
+                <select class="cw-control" id=kind_id on:change=chosen>
+                    <option value="">{t(Text::EntitiesAllTypes)}</option>
+                    {options}
+                </select>
+            </div>
             <button type="submit" class="cw-button">{t(Text::Search)}</button>
         </form>
         {problem}

@@ -13,8 +13,8 @@ impl Run<'_> {
         Ok(expose(&self.caller.exposure, &tool.name, tool.annotations, sink).await?)
     }
 
-    /// Adds what the provider's own tools returned in a reply, such as web pages. What its search for tools has
-    /// found are the agent's tools.
+    /// Adds what the provider's own tools returned in a reply, such as web pages. The results of its tool search do
+    /// not count: they are the agent's tools.
     pub(crate) async fn expose_reply<S: EventSink>(
         &self,
         said: &[AssistantPart],

@@ -140,9 +140,9 @@ impl Run<'_> {
         Ok((results, accepted))
     }
 
-    /// Returns whether a call may run at once. Otherwise it waits for the user's approval, which is
-    /// needed if the tool's settings or a policy require it, or if the tool can send data to others
-    /// after the agent has read both private data and untrusted text.
+    /// Returns whether a call may run at once. Otherwise it waits for the user's approval. The
+    /// approval is needed if the tool's settings or a policy require it. It is also needed if the tool
+    /// can send data to others after the agent has read both private data and untrusted text.
     pub(super) async fn may_run<S: EventSink>(
         &mut self,
         call: &ToolCall,
@@ -278,8 +278,9 @@ impl Run<'_> {
         }
     }
 
-    /// Hands the call over to the user's browser. For a tool of the page, what is needed to repeat
-    /// the call is recorded first, in case the server dies before the page reports its outcome.
+    /// Hands the call over to the user's browser. For a tool of the page, the terms under which the
+    /// call may be repeated are recorded first, in case the server dies before the page reports its
+    /// outcome.
     pub(super) async fn hand_over<S: EventSink>(
         &mut self,
         call: &ToolCall,

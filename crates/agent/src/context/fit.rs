@@ -25,9 +25,9 @@ pub(super) enum PieceOutcome {
 }
 
 impl Run<'_> {
-    /// Makes the context smaller if the next request would reach a limit: clears old results,
-    /// summarises older turns if that is not enough, and shortens the results that are left if the
-    /// request would still reach it. Each change is recorded before it is used. A summary that fails
+    /// Makes the context smaller if the next request would reach a limit. It clears old results. If
+    /// that is not enough, it summarises older turns, and at last shortens the results that are left.
+    /// Each change is recorded before it is used. A summary that fails
     /// changes nothing. Returns whether the request has to be built again.
     pub(crate) async fn fit_context<S: EventSink>(
         &mut self,

@@ -81,9 +81,9 @@ impl HistoryView<'_> {
         is_worth_it.then(|| clears.first()?.last().map(|result| result.call_id.clone()))?
     }
 
-    /// Returns the boundary up to which turns should be summarised: as many of the newest messages
-    /// stay as the settings say if that makes the request small enough, else fewer, but at least the
-    /// newest turn.
+    /// Returns the boundary up to which turns should be summarised. As many of the newest messages stay
+    /// as the settings say. If the request would be too large then, fewer stay, but at least the newest
+    /// turn.
     pub(crate) fn cut(
         &self,
         projection: &Projection,

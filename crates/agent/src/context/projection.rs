@@ -56,8 +56,8 @@ pub struct ContextInput {
     /// The places at which the history can be cut, in ascending order. Without them nothing is
     /// summarised.
     pub boundaries: Vec<TurnBoundary>,
-    /// Whether summaries have failed lately, so that none is attempted in this run while the request is not
-    /// larger than the model's context.
+    /// Whether summaries have failed lately. Then this run attempts one only if the request is larger than
+    /// the model's context.
     pub rests: bool,
     /// The content of the user's page, if the model should know it.
     pub page: Option<PageContext>,

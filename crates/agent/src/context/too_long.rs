@@ -27,9 +27,9 @@ impl Run<'_> {
         }
     }
 
-    /// Makes the context smaller after a refusal, to half of what was sent, for the rest of the run: the
-    /// size that is known of the model's context is wrong, or the estimate of the request was. The next
-    /// run begins with the context that this one leaves.
+    /// Makes the context smaller after a refusal: to half of what was sent, for the rest of the run. The
+    /// refusal shows that the known size of the model's context is wrong, or that the request was
+    /// estimated too small. The next run begins with the context that this one leaves.
     ///
     /// # Errors
     /// The refusal itself, if it is the second one in a row, if nothing can be made smaller, or if the

@@ -49,7 +49,7 @@ impl AnswerForm {
 }
 
 /// Finds the JSON in an answer: the whole text, a code fence, or the text from the first to the
-/// last bracket. What the model wrote in `<think>` is ignored.
+/// last bracket. Text that the model wrote in `<think>` is ignored.
 pub(crate) fn find_json(text: &str) -> Option<Value> {
     let answer = match text.rfind("</think>") {
         Some(end) => &text[end + "</think>".len()..],

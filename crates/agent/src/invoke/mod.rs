@@ -391,7 +391,7 @@ fn failure(ending: Ending) -> InvokeError {
         Ending::Failed(error) => InvokeError::Model(error),
         Ending::UnknownPrice { model } => InvokeError::UnknownPrice(model),
         Ending::InvalidCall { tool } => InvokeError::InvalidCall(tool),
-        // A run that cannot ask anybody does not wait, and one that answers does not summarise on demand.
+        // `Waiting` and `EmptySummary` do not occur here: nobody can be asked, and nothing is summarised on demand.
         Ending::Done | Ending::Waiting | Ending::SinkClosed | Ending::EmptySummary => InvokeError::NotRecorded,
     }
 }

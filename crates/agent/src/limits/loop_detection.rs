@@ -14,8 +14,8 @@ use std::sync::Arc;
 const WARN_AT: usize = 3;
 /// The number of identical steps after which the run ends.
 const STOP_AT: usize = 5;
-/// The fewest of the identical steps that must be of the turn itself for a warning, so that what the
-/// user asks for anew is done.
+/// The number of identical steps that must be in the turn itself before a warning, so that a call that
+/// the user asks for again is run.
 const WARN_IN_TURN: usize = 2;
 /// The same for the end of the run: the warning comes first.
 const STOP_IN_TURN: usize = 3;
@@ -43,8 +43,8 @@ pub(crate) enum LoopVerdict {
 }
 
 impl LoopDetector {
-    /// Returns whether a step of the turn had these calls, in any order. If none had them, it does not matter whether
-    /// steps of the turns before had.
+    /// Returns whether a step of the turn had these calls, in any order. Steps of earlier turns are needed only if one
+    /// had them.
     pub(crate) fn has(&self, calls: &[ToolCall]) -> bool {
         step(calls.iter()).is_some_and(|step| self.0.contains(&step))
     }
@@ -178,7 +178,7 @@ mod tests {
         };
         check(0, &[Fine, Fine, Warn, Fine, Stop]);
         check(1, &[Fine, Warn, Fine, Stop]);
-        // What the user asks for anew is done, however often they ask.
+        // A call that the user asks for again is run, however often they ask.
         check(9, &[Fine, Warn, Stop]);
     }
 }

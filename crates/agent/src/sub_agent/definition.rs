@@ -28,8 +28,8 @@ impl SubAgent {
         Self { spec, agent, is_copy: false }
     }
 
-    /// Returns the id of the copy of an agent, which no agent of a config can have. It differs between agents:
-    /// who approves a call for good does so for the copy of one agent.
+    /// Returns the id of the copy of an agent, which no agent of a config can have. It differs between agents,
+    /// so that a standing approval holds for the copy of one agent only.
     pub fn copy_id(agent_id: &str) -> String {
         [agent_id, COPY].concat()
     }

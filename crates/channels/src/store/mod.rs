@@ -49,6 +49,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "channel_cards", key: "id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// Reads JSON that a row holds.

@@ -88,7 +88,7 @@ impl MemoryTracker {
             self.idle = usage;
         }
         let high = SHORT_THRESHOLD.max(MAX_SHORT_THRESHOLD.min(self.idle + MIN_GROWTH));
-        // The usage of an idle process does not grow, so the level falls without the margin.
+        // The margin keeps the level while the usage varies. An idle process needs none: its usage does not grow.
         let reaches = |threshold: u64, held: bool| usage + if held && !is_idle { HYSTERESIS } else { 0 } >= threshold;
         self.level = if reaches(CRITICAL_THRESHOLD, self.level == MemoryLevel::Critical) {
             MemoryLevel::Critical

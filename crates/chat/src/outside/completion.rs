@@ -120,7 +120,7 @@ impl Inner {
             tools: request.tools.into_iter().map(ProgramTool::shared).collect(),
             request: InvokeRequest {
                 agent_name: request.agent_id,
-                // What hooks and tools are told that the program has asked.
+                // The question of the program, as hooks and tools get it.
                 input: InvokeInput { prompt: last_text(&request.messages) },
                 response_schema: request.response_schema,
                 agent_tier: request.tier,

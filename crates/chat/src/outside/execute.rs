@@ -332,7 +332,7 @@ fn response(output: &Result<Value, InvokeError>) -> (InvocationStatus, Option<Va
         | InvokeError::Unchecked(_)
         | InvokeError::NotAdmitted(_) => error.to_string(),
     };
-    // What there is of an answer is kept, but not as a whole one.
+    // The text of an incomplete answer is kept as the output of the failed run.
     let output = match error {
         InvokeError::Incomplete { text, .. } => Some(Value::from(text.as_str())),
         _ => None,

@@ -122,7 +122,7 @@ impl Inner {
         let agent = self.agents.by_id(caller, &request.agent_name).await?;
         invoke_request::check_tools(&request, &agent)?;
         if !asks {
-            // A step of a workflow asks, and what is approved in it was checked with the definition.
+            // A step of a workflow, which asks, needs no check: its approved tools were checked with the definition.
             invoke_request::check_approved_tools(&agent.settings.approvers, caller, &request)?;
         }
         let pass = self.check_quotas(caller, from.is_none(), agent.unpriced_model()).await?;

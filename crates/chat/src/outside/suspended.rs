@@ -99,8 +99,8 @@ pub fn decide_suspended(
     }
 }
 
-/// Denies the calls that wait, because nobody answered in time, apart from those whose ids are in `left`: their questions
-/// have not lapsed.
+/// Denies the calls that wait, because nobody answered in time. Those whose ids are in `left` stay: their questions
+/// have not expired.
 ///
 /// # Errors
 /// The state is damaged.
@@ -117,7 +117,7 @@ pub fn lapse_suspended(state: &str, left: &[String]) -> Result<DecidedState, Use
 /// Returns what an invocation that was executed waits for.
 ///
 /// # Errors
-/// There is no state with which it could go on, or nothing on which somebody could decide.
+/// The state to continue from, or the calls to decide on, are missing.
 pub(super) fn suspended(executed: &mut Executed, approvers: Vec<String>) -> Result<SuspendedInvocation, UserError> {
     let lost = || {
         tracing::error!("an invocation waits, but its state or its questions are missing");

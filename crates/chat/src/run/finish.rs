@@ -28,7 +28,7 @@ const CLOSE_ATTEMPTS: u32 = 4;
 /// Notifies the hooks that the run ends, and returns the parts that they add to the message.
 async fn notify_hooks(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
     match sink.hooks.take() {
-        // A run that could not be recorded has no end that hooks could be told.
+        // If the run could not be recorded, its end is not known, so hooks are not called.
         Some(hooks) if !matches!(outcome.ending, Ending::SinkClosed) => {
             hooks.finish(HookEnd::new(outcome, run.message()), run.cancel.clone()).await
         }
@@ -187,8 +187,7 @@ pub(super) async fn finish(chat: &Inner, run: &LiveRun, subject: &RunContext, cl
     settle_texts(&mut message);
     if close.status != Outcome::Waiting {
         pending_calls::remove_usage(&mut message);
-        // A repetition that was stopped while it waited for the user must not run without a new
-        // approval.
+        // A call that was stopped while its repetition waited for the user needs a new approval.
         let tools = message.parts.iter_mut().filter_map(UiPart::as_tool_mut);
         tools.filter(|tool| tool.repeats_on_continue()).for_each(ToolPart::prevent_repeat);
     }

@@ -48,7 +48,7 @@ impl Inner {
         if context.compaction.is_some() && !context.has_open_turns(&prompt) {
             return Err(compaction::nothing_to_summarize().into());
         }
-        // No turn of the agent begins, of which hooks could be told.
+        // A summary on demand is no turn of the agent, so hooks are not called.
         let hooks = hooks.filter(|_| context.compaction.is_none());
         let covered = plan.covered.take();
         let before = covered.as_ref().map(|covered| covered.exposure.clone()).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! `/compact`: the user has the conversation summarised. The command is a message of the user, and
-//! the summary is in the answer to it, so all that holds for an answer holds for it: it can be stopped
-//! and tried again, it counts for quotas, and it survives a reload and the end of a server.
+//! `/compact`: the user has the conversation summarised. The command is a message of the user, and the
+//! summary is in the answer to it. So the same rules apply as for any answer: it can be stopped and tried
+//! again, it counts for quotas, and it survives a reload and the end of a server.
 
 use crate::errors::Result;
 use crate::{AgentRequest, Caller, Chat, Inner, SendResponse};

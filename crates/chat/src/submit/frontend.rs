@@ -15,8 +15,8 @@ use wire::question::ASK_USER;
 use wire::{UiMessage, UserError};
 
 /// The context of a frontend that is not a page of the config. The page of its request only says where the
-/// conversation is listed: the agent gets neither the tools of that page nor its declared fields, and all of
-/// the shared state of the request is the frontend's.
+/// conversation is listed: the agent gets neither the tools of that page nor its declared fields. All of the
+/// shared state of the request is the frontend's.
 #[derive(Clone, Debug, Default)]
 pub struct Frontend {
     /// The tools that it runs itself. A call of one ends the run; its result comes as an answer.

@@ -1,5 +1,5 @@
-//! Who has written the text of a user's message. What agents remember about a user must be the user's
-//! own words, but pages, programs and other people send texts in a user's name, too.
+//! Who has written the text of a user's message. Agents may remember about a user only what the user
+//! has written, but pages, programs and other people send texts in a user's name, too.
 
 use serde_json::{Map, Value};
 use wire::UiMessage;
@@ -32,8 +32,8 @@ impl TextOrigin {
         }
     }
 
-    /// Returns the origin of a message's text. Without one it is the user; a name that is not known
-    /// counts as a program, so that nothing passes for the user's words by a slip.
+    /// Returns the origin of a message's text. Without a recorded one it is the user. An unknown name
+    /// counts as a program, so that a mistake does not make a text the user's own words.
     pub fn from_message(message: &UiMessage) -> Self {
         match message.metadata.as_ref().and_then(|metadata| metadata.get(TEXT_ORIGIN)) {
             None | Some(Value::Null) => Self::User,

@@ -54,9 +54,9 @@ pub(crate) struct RecoveryReports {
 /// The runs that were closed while the server started.
 #[derive(Default)]
 struct EarlyRuns {
-    /// Those of which the observer does not know.
+    /// The runs that were not reported to the observer yet.
     untold: Vec<RecoveredRun>,
-    /// Those of which telemetry does not know.
+    /// The runs that telemetry has not counted yet.
     uncounted: Vec<RecoveredRun>,
 }
 

@@ -109,8 +109,8 @@ async fn close_missing(
     reports: &RecoveryReports,
 ) -> Result<(), StoreError> {
     let driven = store.driven_runs().await?;
-    // Read after the database, so that a run that ends meanwhile is gone from the database's next
-    // list.
+    // The registry is read after the database: a run that ends in between is then missing in the
+    // database's next list.
     let live: HashSet<String> = registry.all().iter().map(|run| run.identity.run_id.clone()).collect();
     missing.retain(|id, _| driven.contains(id) && !live.contains(id));
     for id in driven.into_iter().filter(|id| !live.contains(id)) {

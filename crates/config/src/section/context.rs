@@ -2,9 +2,11 @@
 
 use super::value::type_of;
 use crate::env::Env;
+use crate::shape::Shape;
 use crate::vocabulary::Vocabulary;
 use config_source::{Node, PathStep, Report, Span, suggest};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -36,6 +38,13 @@ pub(crate) struct Context<'n, 'r> {
 
 /// The declared ids with their entries.
 pub(crate) type DeclaredIds<'n> = IndexMap<&'n str, &'n Node>;
+
+impl<'r> Context<'_, 'r> {
+    /// Returns the shape of an entry type of this crate. `None` if the config cannot contain it.
+    pub(crate) fn shape<T: JsonSchema>(&self) -> Option<Shape<'r>> {
+        Shape::of_entry::<T>(&self.vocabulary.schema)
+    }
+}
 
 impl<'n> Context<'n, '_> {
     /// Returns the connection with an id, or reports that it does not exist.

@@ -7,7 +7,7 @@ use super::value::{EndpointId, SecretEntry, Text};
 use crate::config::Endpoint;
 use crate::rule::AccessRule;
 use crate::served::{ServedAgent, ServedTool};
-use crate::shape::{Shape, decode, pattern};
+use crate::shape::{decode, pattern};
 use config_source::{Node, NodeKind, PathStep, Span, suggest};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ pub(super) fn read(
         return None;
     }
     let ServeEntry { endpoints: entries, api_key, resource } =
-        decode(section, Shape::for_type::<ServeEntry>()?, context.report)?;
+        decode(section, context.shape::<ServeEntry>()?, context.report)?;
     let api_key = key(api_key, section.span_at(&[PathStep::Key("apiKey")]), context);
     let nodes = section.get("endpoints").map(|entry| entry.value.items()).unwrap_or_default();
     let mut tools: Vec<ServedTool> = Vec::new();

@@ -6,23 +6,22 @@
 //! `x-checked-apart` marks a value that is decoded separately, so that an error in it does not hide
 //! others. `x-may-be-absent` lists required keys that another key replaces before the value is checked.
 
-use super::query::{Shape, description};
+use super::query::description;
 use crate::connection_type::ConnectionType;
 use crate::section::{AgentEntry, ConnectionEntry, RootEntry, define_page_parts};
 use crate::section_type::{SectionPlace, SectionType};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
-use std::sync::LazyLock;
-
-/// The schema of the sections that this crate reads.
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_with(&[], &[]));
 
 /// Returns the schema of a config with internal keywords. `sections` and `connections`
 /// are those that capabilities bring.
 pub(crate) fn schema_with(sections: &[SectionType], connections: &[ConnectionType]) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     define_page_parts(&mut generator);
+    // The types of this crate come first, so that they keep their names, by which they are found. A type of a capability
+    // that has the name of one of them gets another one.
+    RootEntry::json_schema(&mut generator);
     let added: Vec<_> = sections.iter().map(|section| (section, section.schema(&mut generator))).collect();
     let connections: Vec<_> = connections.iter().map(|added| added.schema(&mut generator)).collect();
     let mut schema = generator.into_root_schema_for::<RootEntry>().to_value();
@@ -52,12 +51,5 @@ fn add_connection_types(schema: &mut Value, added: Vec<Value>) {
         }
         let types = schema["$defs"][&*ConnectionEntry::schema_name()]["oneOf"].as_array_mut();
         types.into_iter().for_each(|types| types.push(alternative.clone()));
-    }
-}
-
-impl Shape<'static> {
-    /// Returns the shape of an entry type of this crate. `None` if the config cannot contain it.
-    pub(crate) fn for_type<T: JsonSchema>() -> Option<Self> {
-        Self::of_entry::<T>(&SCHEMA)
     }
 }

@@ -49,9 +49,9 @@ async fn show(
     Query(query): Query<PageQuery>,
 ) -> Result<Response, HttpError> {
     let done = match query.done.as_deref() {
-        Some("connected") => Some("The account was connected. An assistant that waits for it continues automatically."),
-        Some("signed-in") => Some("You have signed in again. An assistant that waits for it continues automatically."),
-        Some("entered") => Some("Saved. An assistant that waits for it continues automatically."),
+        Some("connected") => Some("The account was connected. An agent that waits for it continues automatically."),
+        Some("signed-in") => Some("You have signed in again. An agent that waits for it continues automatically."),
+        Some("entered") => Some("Saved. An agent that waits for it continues automatically."),
         Some("disconnected") => Some("The account was disconnected."),
         _ => None,
     };

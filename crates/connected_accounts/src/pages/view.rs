@@ -63,7 +63,7 @@ fn render(status: StatusCode, accounts: Vec<ConnectedAccount>, entries: Vec<Entr
         view! {
             <section class="cw-account-part" aria-label=TITLE>
                 <p class="cw-account-note">
-                    "Assistants act in these services with your own account, within what you allow there. Nobody else uses it."
+                    "Agents act in these services with your own account, within what you allow there. Nobody else uses it."
                 </p>
                 <ul class="cw-account-list">{lines}</ul>
             </section>
@@ -80,7 +80,7 @@ fn render(status: StatusCode, accounts: Vec<ConnectedAccount>, entries: Vec<Entr
     let content = view! {
         {success_message(notice.done)}
         {error_message(notice.wrong)}
-        {is_empty.then(|| view! { <p class="cw-account-note">"No assistant that you can use needs an account."</p> })}
+        {is_empty.then(|| view! { <p class="cw-account-note">"No agent that you can use needs an account."</p> })}
         {accounts}
         {entries}
     };
@@ -117,7 +117,7 @@ fn line(account: ConnectedAccount) -> impl IntoView {
     let state = match (is_connected, connected_at, is_usable) {
         (true, Some(at), _) => format!("Connected on {} UTC", minute(at)),
         (false, Some(_), true) => "It must be connected again".to_owned(),
-        (_, Some(_), false) => "No assistant uses it any more".to_owned(),
+        (_, Some(_), false) => "No agent uses it any more".to_owned(),
         _ => "Not connected".to_owned(),
     };
     let place = host.map(|host| format!("{host}. ")).unwrap_or_default();
@@ -150,7 +150,7 @@ fn line(account: ConnectedAccount) -> impl IntoView {
 pub(super) fn continue_page(service: &str, url: &Url, scopes: &[String]) -> Response {
     let host = url.host_str().unwrap_or_default().to_owned();
     let asked = match scopes {
-        [] => "It will ask you what assistants may do with it.".to_owned(),
+        [] => "It will ask you what agents may do with it.".to_owned(),
         scopes => format!("It will ask you to allow: {}.", scopes.join(", ")),
     };
     let title = format!("Connect your account at {service}");

@@ -75,8 +75,8 @@ async fn dataset_page(
             {facts(about)}
             <div class="cw-admin-acts">
                 <a class="cw-button" href=format!("{path}/export/jsonl")>"Download cases"</a>
-                <a class="cw-button" href=format!("{path}/export/promptfoo")>"For promptfoo"</a>
-                <a class="cw-button" href=format!("{path}/export/inspect")>"For Inspect AI"</a>
+                <a class="cw-button" href=format!("{path}/export/promptfoo")>"Download for promptfoo"</a>
+                <a class="cw-button" href=format!("{path}/export/inspect")>"Download for Inspect AI"</a>
                 <a class="cw-button" href=format!("{path}/delete")>"Delete…"</a>
             </div>
         </section>

@@ -47,6 +47,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "eval_consents", key: "owner", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The error of a row that another version of the program has written.

@@ -1,8 +1,8 @@
 //! The forms in which models cite.
 //!
-//! After a bracket and a number of a source, the rest up to the closing bracket may have further sources
-//! (`[S1, S2]`, `[S1–S3]`), quoted words, and where the words stand (`[S1, page 2]`), which is dropped: the
-//! server knows the page. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
+//! A bracket begins with a source (`[S1`). Up to the closing bracket, there may be further sources (`[S1, S2]`,
+//! `[S1–S3]`), quoted words, and the place of the words (`[S1, page 2]`). The place is dropped, because the
+//! server knows it. `[^S1]`, `[[S1]]`, `[**S1**]`, `[Source: S1]`, `[cite: S1]` and `[S1](url)` are
 //! citations, too. Brackets that may mean something else, such as `(S3)`, `[refunds.md, S1]`, `["words" S1]` and `\[S1\]`,
 //! are uncertain.
 
@@ -74,7 +74,7 @@ fn brackets(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Resul
     }
     let end = text.floor_char_boundary(MAX_MARKER.min(text.len()));
     let begin = text.len() - scan.rest.len();
-    // What follows counts only as far as it is held back.
+    // Of the text after the brackets, only the part that is held back is read.
     let mut tail = Scan { rest: text.get(begin..end).unwrap_or_default() };
     let is_end = is_end || text.len() > MAX_MARKER;
     if closing == ']' {
@@ -207,7 +207,7 @@ impl BracketReader {
             } else {
                 self.last = Token::Other;
             }
-            // A number tells that what precedes it is a place: `[S1 p. 3]`.
+            // A number shows that the word before it names a place: `[S1 p. 3]`.
             self.may_be_name = false;
             return Ok(());
         }

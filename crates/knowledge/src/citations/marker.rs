@@ -38,7 +38,7 @@ pub(super) struct Marker {
     pub(super) quote: Option<String>,
 }
 
-/// Reads a text. What may become a citation is held back until it is known.
+/// Reads a text. Characters that may become a citation are held back until that is decided.
 #[derive(Debug, Default)]
 pub(super) struct MarkerReader {
     held: String,
@@ -116,7 +116,7 @@ impl Pieces {
 
     fn group(&mut self, group: Group) {
         self.end_text();
-        // What follows a citation begins a word, as after a space.
+        // The text after a citation begins a word, as after a space.
         self.last = None;
         self.list.push(Piece::Markers(group));
     }
@@ -301,7 +301,7 @@ mod tests {
         check("A \\[ S1 + x \\] \\[S_1\\]", "A \\[ S1 + x \\] \\[S_1\\]");
         check("A<sup>[S1]</sup> <sup>[S1, S2]</sup>. <sup>2</sup> a <su", "A<1><1><2>. <sup>2</sup> a <su");
         check("A <sup>[S1] b</sup> <sup>\\[S1\\]</sup> **\\[S1\\]**", "A <sup><1> b</sup><1>?<1>?");
-        // What may mean something else.
+        // Forms that may mean something else.
         check("[S3 bucket] [S3 bucket](u) [S3-compatible](u)", "<3>? [S3 bucket](u) [S3-compatible](u)");
         check("a[s1 + 1] (S1 is faster than S2) [S1](see there)", "a[s1 + 1] (S1 is faster than S2)<1>(see there)");
         check("(Source code) [Sources] [S1's] [S1\n]", "(Source code) [Sources] [S1's] [S1\n]");

@@ -37,8 +37,8 @@ pub(crate) struct CitingModel {
 }
 
 impl CitingModel {
-    /// Checks the citations of a model. A strict one says that it found nothing instead of a text that
-    /// cites nothing.
+    /// Checks the citations of a model. With `is_strict`, an answer without a citation is replaced by the
+    /// sentence that nothing was found.
     pub(crate) fn new(model: Arc<dyn Model>, is_strict: bool) -> Self {
         Self { model, is_strict }
     }

@@ -193,7 +193,7 @@ impl Extractor {
         let write = self
             .job
             .write(move |db| Box::pin(async move { graph::add_batch(db, &extraction, batch, now_millis()).await }));
-        // What has changed meanwhile is seen by the next round.
+        // If the extraction was changed meanwhile, nothing is written, and the next round reads the change.
         write.await?;
         Ok(None)
     }

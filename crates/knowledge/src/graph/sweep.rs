@@ -55,7 +55,7 @@ async fn clear_switched_off(knowledge: &Knowledge) -> anyhow::Result<()> {
 }
 
 /// Enqueues jobs for documents of a library that wait for their extraction with these settings; jobs that wait are
-/// tried at once. What is left follows with the next sweep.
+/// tried at once. Those beyond the bound follow with the next sweep.
 ///
 /// # Errors
 /// The database failed.

@@ -101,7 +101,7 @@ impl LibraryVectors {
             if room == 0 {
                 break;
             }
-            // One more than fits says whether more are left.
+            // One chunk more than fits shows whether more are left.
             let mut chunks = store::chunks_without_vectors(store, &document.version_id, model, room as u32 + 1).await?;
             let is_complete = chunks.len() <= room;
             chunks.truncate(room);

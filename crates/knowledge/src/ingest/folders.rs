@@ -82,7 +82,7 @@ async fn follow_one(knowledge: &Knowledge, library: &DeclaredLibrary, folder: Op
     let found = match folder {
         Some(folder) => {
             let found = tokio::task::spawn_blocking(move || list(&folder, most, largest)).await?;
-            // A folder that is not there for a moment, such as one of a network, does not empty the library.
+            // If the folder cannot be listed, such as one on a network that is away, the library keeps its documents.
             found.context("the folder cannot be listed")?
         }
         None => library.documents.iter().map(FoundFile::from).collect(),
@@ -111,7 +111,7 @@ async fn all_documents(knowledge: &Knowledge, library: &str) -> anyhow::Result<H
     }
 }
 
-/// Adds a file, or the new version of one. What cannot be read is tried again the next time.
+/// Adds a file, or the new version of one. A file that cannot be read is tried again the next time.
 async fn add(knowledge: &Knowledge, library: &str, file: FoundFile) {
     let FoundFile { content: from, name, stamp } = file;
     let identity = Some(format!("path {name}"));

@@ -1,6 +1,6 @@
-//! Reads documents: a job for each, whose writes name the version that it reads. So a killed server,
-//! a deleted document and a newer version need no further care: another attempt begins the version
-//! anew, and writes about one that is not to be read any more have no effect. The last rows of a version are
+//! Reads documents: a job for each, whose writes name the version that it reads. After a server was
+//! killed, another attempt begins the version anew. When a document was deleted or has a newer version,
+//! writes about the old version have no effect. The last rows of a version are
 //! stored with the end of the job, so a short text takes two transactions. Pages that are pictures are
 //! read in a job of its own ([`pictures`]), which does all of the work then.
 

@@ -1,5 +1,5 @@
 //! Reads pages that are pictures, as scanners make them, with a model: in a job of its own, so that other documents
-//! need not wait for it. What the model has read is stored request by request, so an attempt goes on where the one
+//! need not wait for it. The text of the pages is stored after each request, so an attempt goes on where the one
 //! before it has stopped.
 
 use super::page_question::{PageQuestion, ReadPages, pages_of};
@@ -119,7 +119,8 @@ impl Reader {
         let read = match self.read_pictures(&pictures).await {
             Ok(ControlFlow::Continue(read)) => read,
             Ok(ControlFlow::Break(read)) => return Ok(ControlFlow::Break(read)),
-            // The text of the other pages is there without the model, and what it has read is paid for.
+            // The document is ready nevertheless: with the text of its other pages, and with the pages that the model
+            // has read, which are paid for.
             Err(Problem::File(failure)) if found.is_ok() && (self.is_last_attempt() || !failure.is_temporary()) => {
                 let (document, detail) = (&self.document_id, failure.detail);
                 tracing::warn!(document, detail, "not all pages of a document that are pictures are read");
@@ -147,8 +148,8 @@ impl Reader {
         }
     }
 
-    /// Returns how a model reads the pages of a version; `None` if none does. What is attached in a conversation is
-    /// sent to the agent's model as it is.
+    /// Returns how a model reads the pages of a version; `None` if none does. Files that are attached in a conversation
+    /// have none: they are sent to the agent's model as they are.
     async fn page_reader(&self, version: &OpenVersion) -> Result<Option<PageReader>, StoreError> {
         let Some(settings) = self.knowledge.settings().page_reader else { return Ok(None) };
         let library = store::library(self.job.store(), &version.library_id).await?;
@@ -194,7 +195,7 @@ impl Reader {
                 return Err(Problem::File(unseen(pictures)));
             }
             if pages.is_empty() && asked.len() > 1 {
-                // One of them may be the reason.
+                // A single page may be the reason, so the pages are asked about one by one.
                 size = 1;
                 continue;
             }

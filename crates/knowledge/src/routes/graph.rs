@@ -259,7 +259,7 @@ pub(super) async fn entities(
         }
         None => Default::default(),
     };
-    // One more shows that there is more.
+    // One entity more than requested shows whether there is a next page.
     let filter = EntityFilter { libraries: vec![library.id], name, kind, relation, file_name, after, most: limit + 1 };
     let mut found = knowledge.entities(filter).await?;
     let has_more = found.len() > limit as usize;

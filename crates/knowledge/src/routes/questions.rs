@@ -70,7 +70,7 @@ pub(super) async fn list(
 ) -> Result<Json<LibraryQuestions>, HttpError> {
     let QuestionsQuery { unanswered, cursor } = valid_query(query)?;
     let viewer = Viewer::from(&caller);
-    // One more shows that there is more.
+    // One question more than a page has shows whether there is a next page.
     let after = cursor.unwrap_or_default();
     let mut found = knowledge.questions(&viewer, &id, after, unanswered, PAGE + 1).await?;
     let has_more = found.len() > PAGE as usize;

@@ -122,7 +122,7 @@ pub(super) async fn upload(
     files: Result<Files, MultipartRejection>,
 ) -> Result<AddedDocuments, HttpError> {
     let viewer = Viewer::from(&caller);
-    // Before the body, so that a stranger learns nothing about what a library accepts.
+    // Rights are checked before the body, so that users without them learn nothing about what a library accepts.
     knowledge.library_for_upload(&viewer, &id).await?;
     let UploadQuery { replace } = valid_query(query)?;
     let Files(mut body) = files.map_err(|_| HttpError::malformed("The request must be `multipart/form-data`."))?;

@@ -37,7 +37,7 @@ impl Knowledge {
             }
         }
         if options.choose == Some(LibraryChoice::All) {
-            // What no config names for the agent is read with the user's own rights.
+            // Libraries that the agent's config does not name are read with the user's own rights.
             let own = self.libraries(&viewer.clone().through_agent(false)).await?;
             offered.extend(own.into_iter().filter(|library| !options.names(&library.id)));
         }
@@ -110,9 +110,12 @@ impl Knowledge {
         Ok(readable)
     }
 
-    /// Returns the libraries that an agent searches in a turn: what is attached in the conversation, if the agent
-    /// searches that; those that the conversation has of its own; and the libraries that the user has chosen,
-    /// otherwise those that the agent names, otherwise all that the user may read, unless the conversation has some.
+    /// Returns the libraries that an agent searches in a turn:
+    ///
+    /// - the attached files of the conversation, if the agent searches them;
+    /// - the libraries that the conversation has of its own;
+    /// - those that the user has chosen; without a choice, those that the agent names; if it names none, all that the
+    ///   user may read, unless the conversation has libraries of its own.
     ///
     /// # Errors
     /// The database failed.

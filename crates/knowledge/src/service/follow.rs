@@ -99,7 +99,7 @@ impl Knowledge {
 fn changes_since(since: Cursor, library: LibraryRow, mut documents: Vec<DocumentRow>) -> Changes {
     let is_cut = documents.len() > MAX_CHANGED;
     let changed_at = match documents.last() {
-        // What follows is in the list that is to be loaded again.
+        // Too many changes: the client loads the whole list again, and follows from now on.
         Some(_) if is_cut => now_millis(),
         last => last.map_or(since.changed_at, |last| last.updated_at),
     };

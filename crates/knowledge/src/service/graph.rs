@@ -152,8 +152,8 @@ impl Knowledge {
         enqueue_library(self, &library.id, &settings.key()).await.map_err(failed)
     }
 
-    /// Returns the libraries with entities that an agent searches in a turn. What the user may not read is left
-    /// out here, before anything is followed.
+    /// Returns the libraries with entities that an agent searches in a turn. Libraries that the user may not
+    /// read are left out here, before any relation is followed.
     ///
     /// # Errors
     /// The database failed.
@@ -248,7 +248,7 @@ impl Knowledge {
         within(explore).await?.ok_or_else(UserError::not_found)
     }
 
-    /// Returns the chunks of mentions, by their version and number. What is not found any more is left out.
+    /// Returns the chunks of mentions, by their version and number. Chunks that do not exist any more are left out.
     ///
     /// # Errors
     /// The database failed.

@@ -1,8 +1,8 @@
 //! The indexes of libraries in memory.
 //!
 //! An index is read from the chunks when it is first needed, follows the library by its generation, and
-//! is dropped when others need the memory. What it still has of a deleted document is not shown, because
-//! the texts of results are read from the database.
+//! is dropped when others need the memory. Chunks of a deleted document that are still in it are not
+//! shown, because the texts of results are read from the database.
 
 use crate::store::{self, LibraryRow, SearchableRow};
 use ::store::{Store, StoreError};

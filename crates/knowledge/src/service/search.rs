@@ -89,7 +89,7 @@ pub(crate) struct SearchOutcome {
 }
 
 impl Knowledge {
-    /// Searches libraries. What models cost is counted by `meter`.
+    /// Searches libraries. The cost of models is counted by `meter`.
     ///
     /// # Errors
     /// 404 for a library that the viewer may not read, 422 for an invalid query, 409 for a semantic search

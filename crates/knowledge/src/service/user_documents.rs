@@ -37,7 +37,7 @@ impl Knowledge {
         let libraries = self.libraries(&Viewer::from(caller)).await?;
         let names: HashMap<String, String> = libraries.into_iter().map(|library| (library.id, library.name)).collect();
         let after = after.map_or(("", ""), |after| (after.library_id.as_str(), after.document_id.as_str()));
-        // One more shows that there is more.
+        // One document more than requested shows whether there is a next page.
         let ids = names.keys().cloned().collect();
         let found = store::documents_with_text(self.store(), ids, after, most.saturating_add(1)).await;
         let mut rows = found.map_err(failed)?;
@@ -91,7 +91,7 @@ impl Knowledge {
         }
         let mut text = page.text;
         for warning in &document.warnings {
-            // A reader must not take missing parts for facts that the document does not have.
+            // Without this, readers would conclude that the document says nothing about a part that could not be read.
             text.push_str(&format!("\n\n({})", warning.message));
         }
         Ok(DocumentText { media_type, text, next: None })

@@ -40,7 +40,7 @@ pub(crate) use versions::{
     whole_file,
 };
 
-use ::store::{CapabilityTables, Migration, StoreError, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, StoreError, Table};
 
 /// The tables. The libraries of a user are deleted with them, and everything in a library with it. The documents that
 /// they have added to projects of others stay.
@@ -116,6 +116,10 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "knowledge_citations", key: "conversation_id, chunk_id", owner: None },
     ],
     user_deletion: &[project_libraries::REASSIGN_OF_ALL],
+    sqlite_baseline: Some(SqliteBaseline {
+        version: 10,
+        statements: include_str!("../../migrations/sqlite_baseline.sql"),
+    }),
 };
 
 /// The error of a row that cannot be read.

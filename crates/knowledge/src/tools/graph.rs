@@ -211,7 +211,7 @@ async fn cited(
     let numbers = numbers(knowledge, &context.scope, &shown).await.map_err(database)?;
     let ids: HashMap<_, _> =
         shown.iter().zip(&numbers).map(|(chunk, number)| ((chunk.version_id.clone(), chunk.no), *number)).collect();
-    // What no passage is shown for cannot be cited, so it is not told.
+    // A relation whose passage is not shown cannot be cited, so it is left out.
     let relations: Vec<_> = relations
         .iter()
         .filter_map(|relation| {

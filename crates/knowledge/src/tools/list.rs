@@ -54,7 +54,7 @@ impl ListTool {
         let mut next_cursor = None;
         for library in libraries {
             let after = if library.id == from { after } else { "" };
-            // One more shows that there is more.
+            // One document more than a page has shows whether there is a next page.
             let most = PAGE + 1 - listed.len();
             let most = u32::try_from(most).unwrap_or(u32::MAX);
             let documents = store::documents(self.knowledge.store(), &library.id, None, after, most).await;

@@ -64,7 +64,8 @@ impl ReadTool {
         let results: Vec<_> = chunks.iter().zip(ids).map(|(chunk, number)| result(number, chunk, None)).collect();
         let mut read = json!({ "file": document.file_name, "passages": document.chunks, "results": results });
         if !document.warnings.is_empty() {
-            // The agent must not take what was left out for what the document does not say.
+            // The agent is told which parts could not be read. Otherwise it would conclude that the document does not
+            // mention their content.
             let notes: Vec<_> = document.warnings.iter().map(|warning| warning.message.as_str()).collect();
             read["notes"] = json!(notes);
         }

@@ -65,7 +65,7 @@ impl SearchTool {
         } else {
             Vec::new()
         };
-        // Rights come before ranking: what the user may not read is not even looked at.
+        // Rights are checked before the ranking: only libraries that the user may read are searched.
         let searched = self.knowledge.searched(&context.scope, &self.options).await.map_err(told)?;
         let libraries: Vec<_> = searched.into_iter().map(|library| library.id).collect();
         if libraries.is_empty() {

@@ -15,6 +15,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     }],
     tables: &[Table { name: "mcp_questions", key: "id", owner: Some("owner") }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The maximum number of open questions of a user.

@@ -48,7 +48,7 @@ impl List for ServerList {
             Origin::Added => link(format!("{PATH}/{}", query_encoded(&item.name)), &item.name),
         }),
         ServerColumn::in_file("key", |item| Cell::text(&item.key)),
-        ServerColumn::new("From", "origin", |item| Cell::text(item.origin.text())),
+        ServerColumn::new("Source", "origin", |item| Cell::text(item.origin.text())),
         ServerColumn::new("State", "state", |item| Cell::text(item.state.text())),
         ServerColumn::new("Reached by", "type", |item| Cell::text(item.transport)),
         ServerColumn::new("Host or program", "place", |item| Cell::text(&item.place))
@@ -74,7 +74,7 @@ impl List for ServerList {
     }
 
     fn filters(_: &Context, query: &ServerQuery) -> Option<AnyView> {
-        Some(select_field("from", "From", query.from).into_any())
+        Some(select_field("from", "Source", query.from).into_any())
     }
 
     async fn content(context: &Context, _: &ServerQuery, list: ListView) -> Result<AnyView, UserError> {

@@ -34,6 +34,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "memory_blocks", key: "conversation_id, agent_id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The error of a row that cannot be read.

@@ -9,7 +9,7 @@ use crate::read::{MAX_AGENT_NAME, MAX_KEY, MAX_MODEL, MAX_MODELS, MAX_NAME};
 use added_entries::address::MAX_ADDRESS;
 use added_entries::console::{FormState, agent_boxes, checkbox, name_field, text_field};
 use leptos::prelude::*;
-use web::html::{error_message, text_area_content};
+use web::html::{error_message, text_area_content, text_with_code};
 use web::query_encoded;
 
 /// Renders the form. `listed` are the models that the provider has named.
@@ -76,7 +76,7 @@ fn key_field(current: &Current, body: &ConnectionBody, is_stored: bool) -> AnyVi
             <span>{label}</span>
             <input name="apiKey" type="password" maxlength=MAX_KEY.to_string() autocomplete="new-password" spellcheck="false" />
         </label>
-        <p class="cw-account-note">{note}</p>
+        <p class="cw-account-note">{text_with_code(&note)}</p>
         {stored}
     }
     .into_any()

@@ -46,7 +46,7 @@ impl List for ConnectionList {
             Origin::Config => name(&item.name),
             Origin::Added => link(format!("{PATH}/{}", query_encoded(&item.name)), &item.name),
         }),
-        ConnectionColumn::new("From", "origin", |item| Cell::text(item.origin.text())),
+        ConnectionColumn::new("Source", "origin", |item| Cell::text(item.origin.text())),
         ConnectionColumn::new("State", "state", |item| Cell::text(item.state.text())),
         ConnectionColumn::new("Provider", "provider", |item| Cell::text(&item.provider)),
         ConnectionColumn::new("Models", "models", |item| Cell::text(item.models.join(", "))),
@@ -69,7 +69,7 @@ impl List for ConnectionList {
     }
 
     fn filters(_: &Context, query: &ConnectionQuery) -> Option<AnyView> {
-        Some(select_field("from", "From", query.from).into_any())
+        Some(select_field("from", "Source", query.from).into_any())
     }
 
     async fn content(context: &Context, _: &ConnectionQuery, list: ListView) -> Result<AnyView, UserError> {

@@ -12,6 +12,7 @@ use axum::routing::get;
 use capability::Context;
 use leptos::prelude::*;
 use web::admin::{Admin, PageError, START_PATH, page};
+use web::html::text_with_code;
 use web::query_encoded;
 
 pub(super) fn routes() -> Router<Context> {
@@ -50,7 +51,8 @@ fn model_step(steps: &FirstSteps) -> AnyView {
     });
     let key = steps.key_problem.as_ref().filter(|_| steps.providers.is_empty());
     let key = key.map(|problem| {
-        view! { <p class="cw-account-note">{format!("This server cannot store API keys yet: {problem}.")}</p> }
+        let note = format!("This server cannot store API keys yet: {problem}.");
+        view! { <p class="cw-account-note">{text_with_code(&note)}</p> }
     });
     let (class, text) = if steps.providers.is_empty() {
         ("cw-button cw-primary", "Add a model")

@@ -113,7 +113,7 @@ pub(super) async fn section(
         <section class="cw-account-part" aria-labelledby="files">
             <h2 id="files">"Files"</h2>
             <p class="cw-account-note">
-                "Assistants that search documents also search these files in conversations of the project. Only its members may read them."
+                "Agents that search documents also search these files in conversations of the project. Only its members may read them."
             </p>
             {is_empty.then(|| view! { <p class="cw-account-note">"There are no files yet."</p> })}
             {(!is_empty).then(|| view! { <ul class="cw-account-list">{items}</ul> })}

@@ -166,11 +166,11 @@ impl ProjectForm {
                     <textarea name="instructions" rows="8" maxlength=most.to_string() aria-describedby="about-instructions" dir="auto" inner_html=text_area_content(&instructions)></textarea>
                 </label>
                 <p class="cw-account-note" id="about-instructions">
-                    {format!("Assistants get them in conversations of the project. Up to {} characters.", number(f64::from(most)))}
+                    {format!("Agents get them in conversations of the project. Up to {} characters.", number(f64::from(most)))}
                 </p>
                 {has_libraries.then(|| view! {
                     <fieldset class="cw-project-choices">
-                        <legend>"Libraries that assistants search"</legend>
+                        <legend>"Libraries that agents search"</legend>
                         {boxes}
                         {hidden_note}
                     </fieldset>

@@ -35,6 +35,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "project_blocks", key: "conversation_id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The error about a row that this version cannot read.

@@ -71,7 +71,7 @@ impl List for SharedPromptList {
             Origin::Own | Origin::Shared => link(format!("{}/{}", Self::PATH, item.id), &item.name),
         }),
         PromptColumn::new("For", "description", |item| Cell::text(&item.description)),
-        PromptColumn::new("From", "origin", |item| Cell::text(origin(item.origin))),
+        PromptColumn::new("Source", "origin", |item| Cell::text(origin(item.origin))),
         PromptColumn::new("Seen by", "roles", |item| Cell::text(seen_by(&item.roles))),
         PromptColumn::new("Changed (UTC)", "changed", |item| {
             Cell::time((item.updated_at > 0).then_some(item.updated_at))

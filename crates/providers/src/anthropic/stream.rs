@@ -153,8 +153,8 @@ impl MessagesCodec {
     /// without a block begins one.
     ///
     /// # Errors
-    /// If the block does not accept it, or it belongs to a call that has not begun, whose name is
-    /// unknown.
+    /// If the block does not accept it, or if it belongs to a call that has not begun: the name of that
+    /// call is unknown.
     fn push_delta(
         &mut self,
         index: Option<u64>,

@@ -1,5 +1,5 @@
-//! Determines how calls and their results are sent back: as function calls, or as the item types
-//! that the API requires for custom tools, for remote tools that need an approval, and for tools
+//! Determines how calls and their results are sent back. Most are function calls. The API requires
+//! item types of their own for custom tools, for remote tools that need an approval, and for tools
 //! that OpenAI defines and the caller runs.
 
 use super::PROVIDER;

@@ -329,8 +329,8 @@ fn decision_about_a_remote_tool_is_sent_back() {
     "##);
 }
 
-/// Items are sent back to their provider as received, a text with its phase, the summaries of a
-/// reasoning item as one item, and the result of a tool with text input as an item of that type.
+/// Items are sent back to their provider as received: a text has its phase, and the summaries of a
+/// reasoning item are one item. The result of a tool with text input is an item of that type.
 #[test]
 fn items_and_results_are_sent_back() {
     let own = |value| Some(Map::from_iter([("openai".to_owned(), value)]));

@@ -126,7 +126,7 @@ fn content(skill: &CatalogSkill, enabled: bool, instructions: &[u8], files: Vec<
     let about = [
         ("State", text(if enabled { "enabled" } else { "disabled" })),
         ("Description", text(skill.skill.description.clone())),
-        ("From", text("a folder of the config")),
+        ("Source", text("a folder of the config")),
     ];
     let (act, note) = if enabled {
         ("Disable", "Agents that name it, or have all skills, use it. Its files are changed in the folder.")

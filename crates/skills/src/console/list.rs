@@ -62,7 +62,7 @@ impl List for SkillList {
             SkillOrigin::Installed => link(format!("{PATH}/{}", item.name), &item.name),
         }),
         SkillColumn::new("Description", "description", |item| Cell::text(&item.description)),
-        SkillColumn::new("From", "origin", |item| Cell::text(origin(item.origin))),
+        SkillColumn::new("Source", "origin", |item| Cell::text(origin(item.origin))),
         SkillColumn::new("State", "state", |item| Cell::text(state(item.enabled))),
         SkillColumn::new("Findings", "findings", |item| Cell::count(i64::try_from(item.findings).unwrap_or(i64::MAX)))
             .aligned_right(),

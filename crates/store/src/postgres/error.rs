@@ -12,8 +12,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
         Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::PoolTimedOut => true,
         Error::Database(error) => error.code().is_some_and(|code| {
             // Class 08: connection errors; 57P: the server shuts down or starts; 25P03, 25P04: the
-            // transaction of a frozen client timed out; 25006: the server is read-only; 53300: too
-            // many connections.
+            // transaction of a frozen client timed out; 25006: the server is read-only; 53300: too many connections.
             code.starts_with("08") || code.starts_with("57P") || matches!(&*code, "25P03" | "25P04" | "25006" | "53300")
         }),
         _ => false,

@@ -1,5 +1,4 @@
-//! Opens a PostgreSQL database: checks the server and the schema, and opens connections with the
-//! required settings.
+//! Opens a PostgreSQL database: checks the server and the schema, and opens connections with the required settings.
 
 use super::replica_link::ReplicaLink;
 use super::{PostgresWriter, is_lost, locks};
@@ -32,8 +31,7 @@ const MIN_VERSION: i32 = 130_000;
 /// The number of read connections.
 const READERS: u32 = 8;
 
-/// How long a caller waits for a read connection, and how long opening waits for a server that is
-/// starting.
+/// How long a caller waits for a read connection, and how long opening waits for a server that is starting.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection that was idle for this long is pinged before it is used.
@@ -92,7 +90,12 @@ async fn open_with(url: &str, policy: SchemaPolicy, schema: Schema) -> Result<Da
         let ground = ServerProperties::read(&mut first).await?;
         match policy {
             SchemaPolicy::Migrate => {
-                migrate(&mut first, ground.lock_key, schema).await?;
+                let mut first = Db::from(first);
+                if !schema.is_migrated(&MIGRATOR, &mut first).await?
+                    && let Some(connection) = first.as_postgres_writer()
+                {
+                    migrate(connection, ground.lock_key, schema).await?;
+                }
                 first.close().await?;
             }
             SchemaPolicy::RequireCurrent => {
@@ -238,9 +241,9 @@ async fn migrate(connection: &mut PgConnection, turn: i64, schema: Schema) -> Re
     let mut transaction = connection.begin().await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(turn).execute(&mut *transaction).await?;
     MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
-    for (capability, migrator) in schema.migrators(true) {
+    for (tables, migrator) in schema.migrators(true) {
         let migrated = migrator.run(&mut *transaction).await;
-        migrated.map_err(|error| capability_migration_error(capability, error))?;
+        migrated.map_err(|error| capability_migration_error(tables.capability, error))?;
     }
     Ok(transaction.commit().await?)
 }

@@ -3,8 +3,7 @@
 //! audit log's head, the epochs and the limits on numbers of rows rely on that.
 //!
 //! A lost connection is reopened. If it was lost during a commit, the server is asked for the
-//! outcome of the transaction (`pg_xact_status`), so a write is reported as failed only if it did
-//! fail.
+//! outcome of the transaction (`pg_xact_status`), so a write is reported as failed only if it did fail.
 
 use super::is_lost;
 use crate::StoreError;

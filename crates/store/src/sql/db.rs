@@ -38,6 +38,11 @@ impl Db {
         if let Connection::Local(db) = &self.connection { Some(db) } else { None }
     }
 
+    /// Returns sqlx's SQLite connection.
+    pub(crate) fn as_sqlite(&mut self) -> Option<&mut SqliteConnection> {
+        if let Connection::Sqlite(db) = &mut self.connection { Some(db) } else { None }
+    }
+
     /// Returns the writer's PostgreSQL connection.
     pub(crate) fn as_postgres_writer(&mut self) -> Option<&mut PgConnection> {
         if let Connection::Postgres(db) = &mut self.connection { Some(db) } else { None }
@@ -52,8 +57,7 @@ impl Db {
         }
     }
 
-    /// Whether this is a PostgreSQL database; for the few places where the databases differ in more
-    /// than syntax.
+    /// Whether this is a PostgreSQL database; for the few places where the databases differ in more than syntax.
     pub fn is_postgres(&self) -> bool {
         matches!(self.connection, Connection::Postgres(_) | Connection::PostgresReader(_))
     }

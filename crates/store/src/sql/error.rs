@@ -34,8 +34,7 @@ pub(crate) enum Violation {
 }
 
 impl Error {
-    /// Returns whether the connection to a server was lost, so that the outcome of a commit is
-    /// unknown.
+    /// Returns whether the connection to a server was lost, so that the outcome of a commit is unknown.
     pub(crate) fn is_connection_lost(&self) -> bool {
         matches!(self, Self::Sqlx(error) if crate::postgres::is_lost(error))
     }

@@ -18,8 +18,7 @@ const STATEMENTS: usize = 256;
 /// The connection. Its operations block the thread.
 pub(crate) struct LocalConnection {
     connection: Connection,
-    /// Dropped after the connection. `None` for a database in memory, and for a process that only
-    /// reads.
+    /// Dropped after the connection. `None` for a database in memory, and for a process that only reads.
     _claim: Option<Arc<Claim>>,
 }
 
@@ -194,8 +193,7 @@ impl Cell {
         matches!(self, Self::Null)
     }
 
-    /// Returns the error for a column of an unexpected type: the file is damaged, or the code is
-    /// wrong.
+    /// Returns the error for a column of an unexpected type: the file is damaged, or the code is wrong.
     pub(super) fn is_not(&self, expected: &str) -> Error {
         let found = match self {
             Self::Null => "nothing",

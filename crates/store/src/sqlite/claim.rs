@@ -179,8 +179,7 @@ impl Drop for Claim {
     fn drop(&mut self) {
         // If the file was replaced, the notice may belong to the new file's server.
         let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&describe_process("")));
-        // Before dropping the file releases the lock, because the next process writes its own
-        // notice.
+        // Before dropping the file releases the lock, because the next process writes its own notice.
         let _ = if !is_own {
             Ok(())
         } else if LOCKS_DATABASE {

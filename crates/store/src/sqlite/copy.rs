@@ -62,8 +62,7 @@ pub(crate) fn claim_unless_on_network(path: &Path) -> Result<Option<Arc<Claim>>,
 pub(crate) async fn claim(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
     let claim = claim_unless_on_network(path).map_err(|error| cannot("replace", path, &error))?;
     let mut connection = connect(base_options().busy_timeout(CLAIM), path).await?;
-    // Leaving WAL mode fails while any other process, such as an SQLite shell, has the database
-    // open.
+    // Leaving WAL mode fails while any other process, such as an SQLite shell, has the database open.
     let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
     if mode.ok().as_deref() != Some("delete") {
         return Err(cannot("replace", path, &"a server has it open; stop it first"));

@@ -22,8 +22,7 @@ pub(super) enum SqliteLocation {
 }
 
 impl SqliteLocation {
-    /// Parses `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default)
-    /// or `?mode=rw`.
+    /// Parses `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default) or `?mode=rw`.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let Some(rest) = url.strip_prefix("sqlite:") else {
             let scheme = url.split(':').next().unwrap_or_default();
@@ -68,8 +67,7 @@ pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
 }
 
 /// Creates the file and its folder if they are missing. An existing file keeps its permissions and
-/// is not opened, because closing it again would drop the locks that SQLite has on it in this
-/// process.
+/// is not opened, because closing it again would drop the locks that SQLite has on it in this process.
 pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     let refused = |what: &str, error: std::io::Error| {
         let reason = match error.kind() {
@@ -91,8 +89,7 @@ pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     if create && !path.exists() {
         match private_file().create_new(true).open(path) {
             Ok(_) => return Ok(()),
-            // Another process was faster, or it is a symbolic link to a file that does not exist
-            // yet.
+            // Another process was faster, or it is a symbolic link to a file that does not exist yet.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(refused("create", error)),
         }
@@ -111,8 +108,7 @@ fn private_folder() -> std::fs::DirBuilder {
     builder
 }
 
-/// Returns the options to create a private file. SQLite gives the files beside the database the
-/// same permissions.
+/// Returns the options to create a private file. SQLite gives the files beside the database the same permissions.
 fn private_file() -> std::fs::OpenOptions {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true);

@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 /// the beginning and the end of a transaction cannot be told from the server's own by its time.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The most that is read of a log, in bytes; a longer one is one that a reader keeps from being
-/// checkpointed.
+/// The most that is read of a log, in bytes; a longer one is one that a reader keeps from being checkpointed.
 const MAX_READ: u64 = 64 << 20;
 
 /// The number of pages that are read at once.

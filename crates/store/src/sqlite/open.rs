@@ -1,5 +1,4 @@
-//! Opens a SQLite database: checks SQLite's version and the schema, and opens connections with the
-//! required settings.
+//! Opens a SQLite database: checks SQLite's version and the schema, and opens connections with the required settings.
 
 use super::claim::{Claim, Claimant};
 use super::file::{self, SqliteLocation};
@@ -9,15 +8,14 @@ use super::writer_connection::SqliteWriter;
 use crate::database::{
     Database, ReadConnections, SchemaPolicy, cannot_open, capability_migration_error, check_schema, migration_error,
 };
-use crate::schema::Schema;
+use crate::schema::{Schema, SqliteBaseline};
 use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
 use crate::{StoreError, migrations, sqlite};
 use rusqlite::{Connection, OpenFlags};
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
-use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -209,8 +207,13 @@ async fn prepare(mut connection: SqliteConnection, policy: SchemaPolicy, schema:
     assert_journal(&mut connection).await?;
     match policy {
         SchemaPolicy::Migrate => {
-            migrate(&mut connection, schema).await?;
-            Ok(connection.into())
+            let mut connection = Db::from(connection);
+            if !schema.is_migrated(&MIGRATOR, &mut connection).await?
+                && let Some(connection) = connection.as_sqlite()
+            {
+                migrate(connection, schema).await?;
+            }
+            Ok(connection)
         }
         SchemaPolicy::RequireCurrent => {
             assert_schema(&mut connection).await?;
@@ -266,29 +269,29 @@ fn assert_settings(connection: &LocalConnection, read_only: bool) -> Result<(), 
 /// changes, and of two processes that start together exactly one migrates.
 async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    create_baseline(&mut transaction).await?;
-    MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
-    // `ALTER TABLE` makes SQLite parse the whole schema again, so what has most migrations comes first, while there are
-    // few tables. Capabilities do not use each other's tables in migrations.
-    let mut migrators: Vec<_> = schema.migrators(false).collect();
-    migrators.sort_by_key(|(_, migrator)| Reverse(migrator.iter().count()));
-    for (capability, migrator) in migrators {
-        let migrated = migrator.run(&mut *transaction).await;
-        migrated.map_err(|error| capability_migration_error(capability, error))?;
+    let objects: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master").fetch_one(&mut *transaction).await?;
+    let is_new = objects == 0;
+    let core = is_new.then_some(migrations::SQLITE_BASELINE);
+    run_migrations(&mut transaction, &MIGRATOR, core).await.map_err(migration_error)?;
+    for (tables, migrator) in schema.migrators(false) {
+        let baseline = tables.sqlite_baseline.filter(|_| is_new);
+        let migrated = run_migrations(&mut transaction, &migrator, baseline).await;
+        migrated.map_err(|error| capability_migration_error(tables.capability, error))?;
     }
     Ok(transaction.commit().await?)
 }
 
-/// Creates the tables of an empty database as the older migrations leave them, and records these as applied. This takes
-/// a tenth of their time, because of `ALTER TABLE`.
-async fn create_baseline(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let objects: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master").fetch_one(&mut *connection).await?;
-    if objects > 0 {
-        return Ok(());
+/// Applies the migrations that were not applied yet. With a baseline, it replaces the first ones.
+async fn run_migrations(
+    connection: &mut SqliteConnection,
+    migrator: &Migrator,
+    baseline: Option<SqliteBaseline>,
+) -> Result<(), MigrateError> {
+    if let Some(SqliteBaseline { version, statements }) = baseline {
+        sqlx::raw_sql(statements).execute(&mut *connection).await?;
+        migrator.skip(&mut *connection, Some(version)).await?;
     }
-    let (version, statements) = migrations::SQLITE_BASELINE;
-    sqlx::raw_sql(statements).execute(&mut *connection).await?;
-    MIGRATOR.skip(&mut *connection, Some(version)).await.map_err(migration_error)
+    migrator.run(connection).await
 }
 
 /// Checks that the schema is this version's. A command that only reads must not migrate a database

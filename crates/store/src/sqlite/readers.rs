@@ -1,5 +1,4 @@
-//! The read connections to a SQLite file, each on its own thread. A job contains all statements of
-//! one read.
+//! The read connections to a SQLite file, each on its own thread. A job contains all statements of one read.
 
 use crate::StoreError;
 use crate::sql::{Db, LocalConnection};
@@ -25,8 +24,7 @@ enum Message {
     Close(oneshot::Sender<()>),
 }
 
-/// The idle thread that holds the mutex waits for the next message, the other idle ones wait for
-/// the mutex.
+/// The idle thread that holds the mutex waits for the next message, the other idle ones wait for the mutex.
 type Inbox = Arc<Mutex<mpsc::Receiver<Message>>>;
 
 impl SqliteReaders {
@@ -46,8 +44,7 @@ impl SqliteReaders {
         Ok(Self { queue, threads })
     }
 
-    /// Runs `work` on a read-only connection. It is skipped if its caller has been dropped before
-    /// it starts.
+    /// Runs `work` on a read-only connection. It is skipped if its caller has been dropped before it starts.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

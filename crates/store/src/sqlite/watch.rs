@@ -1,5 +1,4 @@
-//! Detects that the files that the server writes to are no longer the ones that its next start will
-//! find.
+//! Detects that the files that the server writes to are no longer the ones that its next start will find.
 //!
 //! An open file outlives its name. When the database or its log is moved, deleted, replaced or
 //! truncated, SQLite continues to write to the open file, and everything that is acknowledged from
@@ -97,13 +96,11 @@ enum FaultKind {
     Database,
     /// The log is no longer found at its path.
     Log,
-    /// The index of the log is no longer found at its path, so that other processes do not see this
-    /// one's locks.
+    /// The index of the log is no longer found at its path, so that other processes do not see this one's locks.
     Index,
     /// A file was truncated: its content is unreliable even if its size is right again.
     Truncated,
-    /// Something other than SQLite wrote to the database: its pages no longer match those of the
-    /// log.
+    /// Something other than SQLite wrote to the database: its pages no longer match those of the log.
     Overwritten,
     /// Something other than SQLite wrote to the log.
     LogOverwritten,
@@ -112,8 +109,7 @@ enum FaultKind {
 }
 
 impl FileWatch {
-    /// Starts watching. `connection` must have read from the database, so that SQLite has its files
-    /// open.
+    /// Starts watching. `connection` must have read from the database, so that SQLite has its files open.
     pub(super) fn start(claim: Arc<Claim>, path: &Path, connection: &LocalConnection) -> Result<Self, StoreError> {
         let cannot = |error: std::io::Error| StoreError::Open(format!("its files cannot be watched: {error}"));
         let real = fs::canonicalize(path).map_err(cannot)?;

@@ -27,8 +27,7 @@ impl SqliteWriter {
         &mut self.db
     }
 
-    /// Commits the transaction, and checks that its changes are in the files that a restart will
-    /// find.
+    /// Commits the transaction, and checks that its changes are in the files that a restart will find.
     pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
         let committed = sql::query("COMMIT").execute(&mut self.db).await;
         if committed.is_err() {

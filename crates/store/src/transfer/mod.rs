@@ -73,8 +73,7 @@ impl Table {
         Ok(TransferredTable { table: self.name, rows, sha256 })
     }
 
-    /// Reads all rows in the order of their key, counts and hashes them, and inserts them into
-    /// `target`.
+    /// Reads all rows in the order of their key, counts and hashes them, and inserts them into `target`.
     async fn read(
         &self,
         columns: &[Column],

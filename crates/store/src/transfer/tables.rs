@@ -5,8 +5,7 @@ use crate::schema::Table;
 use crate::sql::{Db, Sql, query};
 use std::sync::Arc;
 
-/// A table whose rows are deleted with the user by [`crate::Store::delete_user`], if they belong to
-/// one.
+/// A table whose rows are deleted with the user by [`crate::Store::delete_user`], if they belong to one.
 const fn table(name: &'static str, key: &'static str) -> Table {
     Table { name, key, owner: None }
 }

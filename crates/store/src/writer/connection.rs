@@ -44,8 +44,7 @@ impl WriterConnection {
         }
     }
 
-    /// Returns the time limit for the jobs of a transaction; `None` for a file, which always
-    /// answers.
+    /// Returns the time limit for the jobs of a transaction; `None` for a file, which always answers.
     pub(super) fn patience(&self) -> Option<Duration> {
         match self {
             Self::Sqlite(_) => None,

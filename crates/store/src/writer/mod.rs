@@ -66,8 +66,7 @@ impl Writer {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        // Boxed before the future is created, so that the future does not contain the data to
-        // write.
+        // Boxed before the future is created, so that the future does not contain the data to write.
         self.enqueue(new_job(work))
     }
 
@@ -163,8 +162,7 @@ fn drain_inbox(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>)
     }
 }
 
-/// Runs the jobs in one transaction, then replies to all: nothing is acknowledged before it is on
-/// disk.
+/// Runs the jobs in one transaction, then replies to all: nothing is acknowledged before it is on disk.
 async fn commit_group(line: &mut WriterConnection, jobs: &mut Vec<Box<dyn Job>>) {
     let (begun, count) = (Instant::now(), jobs.len());
     let committed = transact(line, jobs).await;

@@ -3,7 +3,9 @@
 use crate::admin;
 use std::time::Duration;
 use store::sql::query_scalar;
-use store::{CapabilityTables, ChangeUserOutcome, Migration, Schema, Store, StoreError, Table, UserChange, sql};
+use store::{
+    CapabilityTables, ChangeUserOutcome, Migration, Schema, SqliteBaseline, Store, StoreError, Table, UserChange, sql,
+};
 
 const FIRST: Migration = Migration {
     name: "notes",
@@ -23,6 +25,7 @@ const fn notes(migrations: &'static [Migration]) -> CapabilityTables {
         migrations,
         tables: &[Table { name: "notes", key: "no", owner: Some("user_id") }],
         user_deletion: &["UPDATE notes SET text = 'about a deleted user' WHERE text = $1"],
+        sqlite_baseline: None,
     }
 }
 
@@ -78,6 +81,30 @@ async fn tables_of_a_capability_are_migrated_and_checked() {
         // A program without the capability leaves the tables alone.
         Store::open(&url).await.unwrap().close().await;
         assert_eq!(texts(&open(NEW, &url).await.unwrap()).await, ["one"]);
+    }
+}
+
+/// A database that exists already gets the migrations instead, if the capability is new to it.
+#[tokio::test]
+async fn new_sqlite_database_begins_with_the_baseline() {
+    const BASELINE: SqliteBaseline = SqliteBaseline {
+        version: 1,
+        statements: "CREATE TABLE notes (no INTEGER NOT NULL PRIMARY KEY, user_id TEXT, text TEXT DEFAULT 'baseline') STRICT",
+    };
+    const SCHEMA: Schema =
+        Schema::new(&[CapabilityTables { sqlite_baseline: Some(BASELINE), ..notes(&[FIRST, SECOND]) }]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, exists) in [("new.db", false), ("old.db", true)] {
+        let url = format!("sqlite://{}", folder.path().join(name).display());
+        if exists {
+            Store::open(&url).await.unwrap().close().await;
+        }
+        let store = open(SCHEMA, &url).await.unwrap();
+        let defaults = query_scalar("SELECT coalesce(dflt_value, '') FROM pragma_table_info('notes') WHERE cid > 0");
+        let found: Vec<String> =
+            store.read(|db| Box::pin(async move { Ok(defaults.fetch_all(db).await?) })).await.unwrap();
+        let of_text = if exists { "" } else { "'baseline'" };
+        assert_eq!(found, ["", of_text, "0"], "{name}");
     }
 }
 

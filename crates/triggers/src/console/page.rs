@@ -17,7 +17,7 @@ use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, success_message, table, text, text_area_content};
+use web::html::{error_message, facts, link, name, success_message, table, text, text_area_content};
 use web::times::minute;
 use web::{SentFields, see_other};
 use wire::UserError;
@@ -125,13 +125,15 @@ async fn read(
     State(triggers): State<Triggers>,
     Path((workflow, trigger, id)): Path<(String, String, String)>,
 ) -> Result<Response, PageError> {
+    let back = format!("{}/{workflow}/{trigger}", TriggerList::PATH);
     let trigger = find(&triggers, &(workflow, trigger))?;
     let body = delivery_body(&triggers, &admin, &trigger, &id).await?;
     let content = view! {
         <section class="cw-account-part" aria-label="Body">
             {facts([("Media type", text(body.content_type.unwrap_or_default()))])}
-            <pre tabindex="0" aria-label="Body">{body.text}</pre>
+            <pre class="cw-admin-pre" tabindex="0" aria-label="Body">{body.text}</pre>
         </section>
+        <p class="cw-admin-links">{link(back, "The trigger and its deliveries")}</p>
     };
     Ok(page(&admin, TriggerList::PATH, StatusCode::OK, "Delivery", content))
 }
@@ -161,7 +163,7 @@ async fn render(
             <form class="cw-account-form" method="post" action=format!("{path}/test")>
                 <label class="cw-account-field">
                     <span>"Event (JSON)"</span>
-                    <textarea name="event" rows="6" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
+                    <textarea class="cw-admin-code" name="event" rows="6" spellcheck="false" required inner_html=text_area_content(&said.event.unwrap_or(example))></textarea>
                 </label>
                 <button class="cw-button">"Send test"</button>
             </form>
@@ -184,7 +186,7 @@ fn about(item: &TriggerItem, names: &UserNames) -> AnyView {
         ("Repeated deliveries", item.repeats.into_any()),
     ];
     if let Some(address) = &item.address {
-        about.push(("Address", view! { <code>{address.clone()}</code> }.into_any()));
+        about.push(("Address", view! { <code>{name(address)}</code> }.into_any()));
     }
     if !item.next_times.is_empty() {
         let time = |time: &i64| view! { <li>{minute(*time)}</li> };

@@ -37,6 +37,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "trigger_deliveries", key: "id", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// Creates a statement whose first two parameters are the trigger.

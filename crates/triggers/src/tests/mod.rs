@@ -33,6 +33,7 @@ const RUN_TABLES: CapabilityTables = CapabilityTables {
     migrations: &[Migration { name: "runs", sqlite: RUNS, postgres: RUNS }],
     tables: &[Table { name: "test_runs", key: "id", owner: None }],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The secret of the connection `billing`.

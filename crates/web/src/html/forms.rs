@@ -1,4 +1,4 @@
-//! Forms of one button, and messages of forms.
+//! Forms of one button, messages of forms, and texts with code.
 
 use leptos::prelude::*;
 
@@ -27,4 +27,34 @@ pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
 /// element, so a text with `</textarea>` would become markup.
 pub fn text_area_content(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// Renders a text, in which the parts between two backticks are code.
+pub fn text_with_code(text: &str) -> AnyView {
+    // Without its partner, a backtick is one of the characters.
+    if !text.matches('`').count().is_multiple_of(2) {
+        return text.to_owned().into_any();
+    }
+    let parts = text.split('`').zip([false, true].into_iter().cycle());
+    let part = |(part, is_code): (&str, bool)| {
+        let part = part.to_owned();
+        if is_code { view! { <code>{part}</code> }.into_any() } else { part.into_any() }
+    };
+    parts.filter(|(part, _)| !part.is_empty()).map(part).collect_view().into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_stands_between_backticks() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(text_with_code(text).to_html().replace("<!>", ""), expected);
+        };
+        check("Set `A_KEY`, such as to `<b>`", "Set <code>A_KEY</code>, such as to <code>&lt;b&gt;</code>");
+        check("`a``b`", "<code>a</code><code>b</code>");
+        check("One ` is itself.", "One ` is itself.");
+        check("None.", "None.");
+    }
 }

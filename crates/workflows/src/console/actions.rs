@@ -31,7 +31,7 @@ pub(super) async fn stop(
 pub(super) struct RetryForm {
     path: Option<String>,
     current: Option<String>,
-    /// Whether steps run again that have had their effect, as the page has said that asks about it.
+    /// Whether steps run again that have had their effect. The page before has named these steps.
     repeat: Option<String>,
 }
 

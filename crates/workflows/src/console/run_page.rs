@@ -123,7 +123,7 @@ fn run_state(state: RunState) -> AnyView {
 }
 
 pub(super) fn json_view(value: &Value) -> AnyView {
-    // What is shown must be what the step reads or has written.
+    // Characters that are not seen are escaped: administrators must see exactly what the step reads or has written.
     let text = escaped_json(&serde_json::to_string_pretty(value).unwrap_or_default());
     view! { <pre class="cw-admin-pre" tabindex="0">{text}</pre> }.into_any()
 }

@@ -1,6 +1,6 @@
 //! Gives a conversation the result of a run that was started in it. The end of the run enqueues the job
-//! in its own transaction, so the result arrives also if the server is killed in between, from any server,
-//! and once: the message's id names the run and its end.
+//! in its own transaction, so the result arrives from any server, also if one is killed in between. It
+//! arrives once: the message's id names the run and its end.
 
 use crate::service::Runs;
 use crate::store::{self, ConversationLink, RunRow, RunState};

@@ -63,7 +63,7 @@ impl Drive {
         }
         let now = now_millis();
         let suspended = self.suspended_step(&path, &result, now);
-        // What was not begun, or was cut off, continues from where it was.
+        // A call that was refused or interrupted continues from its stored state.
         let keeps_state =
             suspended.is_some() || matches!(result, Err(CallError::Refused { .. } | CallError::Interrupted));
         let record = match &suspended {
@@ -144,10 +144,10 @@ impl Drive {
             Err(CallError::Refused { message, pause }) => {
                 let next_at = now + i64::try_from(pause.as_millis()).unwrap_or_default();
                 let refused = record(StepState::Retrying, Some(StepError::new(BUSY, message, path)), Some(next_at));
-                // Nothing was done.
+                // Nothing was done, so this does not count as an attempt.
                 return Record { attempt: attempt.saturating_sub(1), ..refused };
             }
-            // Its state is too large.
+            // An agent waits for decisions, but its state is too large to be stored.
             Err(CallError::Asks(_)) => (
                 "limit",
                 format!("The state of the agent is larger than {} bytes (`workflowBytes.state`).", self.bytes.state),

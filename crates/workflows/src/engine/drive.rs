@@ -244,7 +244,8 @@ impl Drive {
     async fn leave(mut self) -> Result<Outcome, JobError> {
         let until = Instant::now() + SHUTDOWN_TIME;
         while let Ok(Some(Ok(finished))) = tokio::time::timeout_at(until, self.calls.join_next()).await {
-            // What failed may have failed because of the shutdown. An agent that waits for decisions has not.
+            // Failures are not recorded: the shutdown may be their cause. An agent that waits for decisions has not
+            // failed.
             if matches!(finished.outcome.result, Ok(_) | Err(CallError::Asks(_))) {
                 self.record(finished).await?;
             }

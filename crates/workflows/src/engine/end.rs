@@ -53,8 +53,8 @@ impl Drive {
     }
 }
 
-/// Returns the end of the step whose child a run is. What the child used was added to the runs above as
-/// it was used.
+/// Returns the end of the step whose child a run is. The child's usage was added to the runs above while
+/// the child ran.
 fn parent_step(path: &str, result: Result<Value, StepError>) -> FinishedStep {
     let result = result.map_err(|error| StepError { step: path.to_owned(), ..error });
     FinishedStep::ended(path.to_owned(), StepState::Waiting, result)

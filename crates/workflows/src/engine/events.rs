@@ -58,7 +58,7 @@ pub(crate) fn match_handler(host: Arc<dyn StepHost>) -> Handler {
 /// Compares the events of the product for which runs wait. Doing it twice at once changes nothing.
 ///
 /// # Errors
-/// The database failed. What has happened is found again.
+/// The database failed. The next look finds the same events again.
 pub(crate) async fn look_for_events(runs: &Runs, operators: &Arc<Operators>) -> Result<(), StoreError> {
     let names = EventKind::ALL.map(|kind| kind.name().to_owned());
     for event in store::awaited_of(&runs.store, names.to_vec()).await? {

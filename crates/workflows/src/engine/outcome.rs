@@ -95,7 +95,7 @@ pub(super) fn refusal(error: UserError) -> CallError {
     match error.code {
         ErrorCode::RateLimited => refused(error),
         ErrorCode::Unavailable if error.reason == Some(ErrorReason::ServerBusy) => refused(error),
-        // Of what could not be stored it is not certain that nothing was done.
+        // The end could not be stored, so the call may have had its effect.
         ErrorCode::Unavailable => CallError::Failed("unavailable", error.message),
         _ => CallError::Failed("invalid", error.message),
     }

@@ -71,8 +71,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Returns the path and the record of a row. The step of a child that has failed is tried again if its `retry`
-    /// says so; what is to be stored of that is returned as well.
+    /// Returns the path and the record of a row. If the step of a child has failed and its `retry` says that it is
+    /// tried again, this also returns the change of the step that is to be stored.
     fn settled(&self, row: StepRow, now: i64) -> (String, Record, Option<FinishedStep>) {
         let retry = self.workflow.step(&row.step_id).and_then(|step| step.retry.as_ref());
         let has_failed = row.state == StepState::Failed && row.kind == "workflow";

@@ -13,7 +13,7 @@ const PAGE: u32 = 200;
 /// each, both in one transaction.
 ///
 /// # Errors
-/// The database failed. What is due stays due.
+/// The database failed. Due reminders stay due.
 pub(crate) async fn remind(runs: &Runs) -> Result<(), StoreError> {
     loop {
         let now = now_millis();

@@ -56,7 +56,7 @@ impl Drive {
         if prepared.is_empty() {
             return self.put_off(put_off).await;
         }
-        // What the steps of a round have in common: none of them is counted yet.
+        // The steps of this round are not counted yet, so they share the rest of the limit.
         let mut room = self.run.steps_left();
         prepared.retain(|prepared| {
             let fits = !prepared.is_counted || room > 0;
@@ -148,8 +148,8 @@ impl Drive {
         Ok(Started::Some)
     }
 
-    /// Returns whether the run, or one above it, has limits on what its steps use. Those of a run do not change;
-    /// those of the runs above are not known here.
+    /// Returns whether the run, or one above it, has limits on what its steps use. The limits of the runs above are
+    /// not known here, so a child counts as limited.
     fn is_limited(&self) -> bool {
         self.chain.len() > 1 || self.run.limits.limits_use()
     }
@@ -159,8 +159,9 @@ impl Drive {
         self.reserved.values().fold(Remaining::default(), |sum, one| sum.plus(one))
     }
 
-    /// Returns how many calls and children can start now beside those that run. While others run that may
-    /// use all that is left, none can; they give back what they do not use.
+    /// Returns how many calls and children can start now beside those that run. Running ones have reserved
+    /// a part of what is left, and give back what they have not used when they end; while they have
+    /// reserved all of it, none can start.
     async fn affordable(&self) -> Result<usize, JobError> {
         if !self.is_limited() {
             return Ok(usize::MAX);
@@ -168,7 +169,8 @@ impl Drive {
         let chain = self.chain.clone();
         let read = self.job.store().read(move |db| {
             Box::pin(async move {
-                // The children first: what one uses in between then counts twice, not never.
+                // The children are read first: usage between the two reads then counts twice. In the other order it
+                // would be missed.
                 let children = store::open_children(db, &chain[0]).await?;
                 Ok((children, store::used(db, &chain).await?))
             })

@@ -174,7 +174,7 @@ async fn set_rights(
     store::set_caller(db, id, &caller).await?;
     let mut callers = HashMap::from([(id.to_owned(), caller)]);
     for below in store::failed_below(db, id).await? {
-        // What a run has started that is done does not continue.
+        // A run whose parent does not continue does not continue either.
         let Some(parent) = callers.get(&below.parent_id) else { continue };
         let found = current(&below.workflow_id);
         let definition = match found {

@@ -39,7 +39,7 @@ pub(crate) use waits::{
     NewWait, WaitRow, awaited_of, delete_wait, delete_waits, insert_wait, is_awaited, set_checked, waits_for,
 };
 
-use ::store::{CapabilityTables, Migration, StoreError, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, StoreError, Table};
 use serde::de::DeserializeOwned;
 
 /// The tables. All rows of a user's runs are deleted with the user.
@@ -114,6 +114,10 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "workflow_conversation_runs", key: "run_id", owner: Some("owner") },
     ],
     user_deletion: &[],
+    sqlite_baseline: Some(SqliteBaseline {
+        version: 11,
+        statements: include_str!("../../migrations/sqlite_baseline.sql"),
+    }),
 };
 
 /// Reads JSON of a column.

@@ -82,7 +82,7 @@ impl Used {
         }
     }
 
-    /// Returns the cost for people, which is not known if a price is not.
+    /// Returns the cost for people: `unknown`, or an amount and `unknown`, if the price of a model is not known.
     pub(crate) fn cost(&self) -> String {
         match (self.unpriced, self.cost_usd > 0.0) {
             (0, _) => dollars(self.cost_usd),

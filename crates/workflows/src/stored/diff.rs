@@ -157,7 +157,7 @@ mod tests {
         - output: Hello
         + output: Bye
         ");
-        // What this version cannot read is compared as it is.
+        // A definition that this version cannot read is compared as it is stored.
         assert_snapshot!(shown(&json!({ "id": "greet", "steps": 1 })), @"
           id: greet
         - steps:

@@ -22,8 +22,8 @@ pub(super) fn check_editor(config: &Config, caller: &Caller) -> Result<(), UserE
 /// The events that say something of the runs of all users: titles of questions, errors and ids of users.
 const OF_ALL_RUNS: [EventKind; 3] = [EventKind::TaskWaiting, EventKind::TaskReminded, EventKind::WorkflowEnded];
 
-/// Returns what is wrong with the rights of a definition: the steps of a workflow by somebody who is no
-/// administrator have the author's roles at most, whoever starts it, and learn nothing of the runs of other users.
+/// Returns what is wrong with the rights of a definition. If its author is not an administrator, its steps have at
+/// most the author's roles, whoever starts it, and learn nothing of the runs of other users.
 pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) -> Vec<ValueProblem> {
     if is_admin(caller) {
         return Vec::new();
@@ -93,8 +93,8 @@ pub(super) fn unapproved(workflow: &Workflow, config: &Config) -> Vec<ValueProbl
     problems
 }
 
-/// Returns why a definition may not be used any more whose author is no administrator: its steps have roles of theirs.
-/// `author` is their account as it is now.
+/// Returns why a definition may not be used any more: its author is not an administrator, and has lost a role that its
+/// steps have, or their account. `author` is the account as it is now.
 pub(super) fn lost(row: &StoredWorkflow, author: Option<&User>) -> Option<String> {
     match row.author_state {
         AuthorState::Unlimited => return None,
@@ -106,7 +106,7 @@ pub(super) fn lost(row: &StoredWorkflow, author: Option<&User>) -> Option<String
     if roles.iter().any(|role| role == ADMIN) {
         return None;
     }
-    // One that cannot be read is not used either.
+    // A definition that cannot be read is not used anyway.
     let workflow: Workflow = serde_json::from_value(row.definition.clone()).ok()?;
     let of_triggers = workflow.triggers.iter().filter_map(|trigger| trigger.run_as.as_ref());
     let of_triggers = of_triggers.flat_map(|rights| rights.roles.iter().flatten());

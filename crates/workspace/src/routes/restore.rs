@@ -48,7 +48,7 @@ async fn restore_version(workspace: &Workspace, old: &Version) -> Result<i64, Ht
     Ok(numbers.into_iter().next().flatten().ok_or_else(UserError::not_found)?)
 }
 
-/// Converts an error. What is refused is about the file and not about the request.
+/// Converts an error. A refusal is reported as a conflict with the file, not as an invalid request.
 fn restore_error(error: WorkspaceError, path: &WorkspacePath) -> HttpError {
     match error {
         WorkspaceError::Refused(reason) => {

@@ -44,7 +44,7 @@ pub(super) async fn upload(
     Path(id): Path<String>,
     files: Result<Files, MultipartRejection>,
 ) -> Result<Created<WorkspaceFiles>, HttpError> {
-    // Before the body, so that a stranger learns nothing about what is accepted.
+    // Rights are checked before the body, so that users without them learn nothing about what is accepted.
     let (workspace, has_workspace) = state.open(&caller, &id).await?;
     if !has_workspace {
         return Err(UserError::new(ErrorCode::Conflict, "The agent of this conversation has no workspace.").into());

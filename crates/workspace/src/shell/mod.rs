@@ -57,7 +57,7 @@ const MAX_OUTPUT: usize = 4 << 20;
 /// Runs commands over the files of a workspace. An implementation must not reach anything else, must end when
 /// its future is dropped, and must not compute on a thread of the async runtime.
 pub(crate) trait Shell: Send + Sync {
-    /// Runs a script. What it changes is returned and not stored.
+    /// Runs a script. Its changes to files are returned and not stored.
     fn run(&self, request: ShellRequest) -> BoxFuture<'_, Result<ShellOutput, ShellError>>;
 }
 

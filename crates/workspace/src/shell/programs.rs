@@ -92,7 +92,7 @@ fn run(start: &Start, mut input: UnixStream, output: &mut UnixStream) -> Result<
     let stamps = copy_in(&sandbox, files, &mut input, output)?;
     let file = write(sandbox.folder(FOLDERS.len() - 1), "run", script.as_bytes(), SystemTime::now());
     file.map_err(SandboxError::from)?;
-    // From now on the server says nothing more. What runs in the sandbox ends with this process.
+    // From now on the server sends nothing more. Everything in the sandbox ends with this process.
     thread::Builder::new().spawn(move || end_with_server(input)).map_err(SandboxError::from)?;
     let bounds = Bounds {
         time: settings.timeout,
@@ -264,7 +264,7 @@ impl CopyOut<'_> {
         for (index, tree) in TREES.into_iter().enumerate() {
             let most = usize::try_from(self.limits.files.saturating_add(MAX_NEW_NODES)).unwrap_or(usize::MAX);
             if tree == UPLOADS {
-                // It is read-only.
+                // Uploads are read-only, so they have not changed.
                 let uploads = self.stamps.keys().filter(|path| is_in(path, UPLOADS));
                 self.done.kept.extend(uploads.cloned());
                 continue;

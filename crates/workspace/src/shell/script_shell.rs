@@ -134,7 +134,7 @@ impl ScriptShell {
         let conversation = Conversation { start: &start, tree: &tree, workspace: &workspace, reports: &reports };
         // Dropping the child ends it, and with it everything that it has started.
         let done = timeout(settings.timeout + extra_time(settings.level), conversation.hold(socket, &mut child)).await;
-        // It has nothing more to do, and counts as running until it has gone.
+        // The process has nothing more to do. The script counts as running until it has ended.
         let _ = child.kill().await;
         if settings.level == ShellLevel::Virtual {
             self.warm.refill(self.command(settings.level));
@@ -193,7 +193,7 @@ impl ScriptShell {
                 // The sandbox is that of a user without privileges, also if the server runs as root.
                 drop_privileges(&mut command);
             }
-            // Those in containers are not run by a process of this program.
+            // Scripts in containers are not run by a process of this program.
             ShellLevel::Virtual | ShellLevel::None | ShellLevel::Container => {
                 command.args(emulated);
             }

@@ -33,6 +33,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "artifact_shares", key: "id", owner: None },
     ],
     user_deletion: &[],
+    sqlite_baseline: None,
 };
 
 /// The most attached files of a conversation that are in its tree.
@@ -141,7 +142,7 @@ fn free_name(taken: &mut HashSet<String>, name: &str) -> Option<WorkspacePath> {
     let (stem, extension) =
         plain.rsplit_once('.').map_or((plain, String::new()), |(stem, end)| (stem, format!(".{end}")));
     let stem = &stem[..stem.floor_char_boundary(80)];
-    // What is cut off may leave a space or a point at the end, with which no name may end.
+    // After the cut, the extension may end with a space or a dot, which is not allowed at the end of a name.
     let extension = extension[..extension.floor_char_boundary(20)].trim_end_matches(['.', ' ']);
     let stem = if stem.is_empty() && extension.is_empty() { "file" } else { stem };
     (1..=1_000).find_map(|number| {

@@ -35,7 +35,7 @@ const NAMED_PROGRAMS: [&str; 12] =
 /// The folders in which they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// Those of them that are installed. What is installed later is named after the next start.
+/// The programs of [`NAMED_PROGRAMS`] that are installed. One that is installed later is named after the next start.
 static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
     let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
     NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
@@ -67,7 +67,7 @@ struct Run {
 pub(super) fn tool(of: &AgentWorkspace, settings: ShellSettings) -> Arc<dyn Tool> {
     let command = json!({ "type": "string", "minLength": 1, "description": "The script." });
     let schema = json!({ "type": "object", "properties": { "command": command }, "required": ["command"], "additionalProperties": false });
-    // Its output may be from the user's files.
+    // The output of a script may be from the user's files, so the annotations are those of reading them.
     let annotations = Annotations { idempotent: false, reads_only: false, ..super::READS };
     let spec = ToolSpec {
         annotations,

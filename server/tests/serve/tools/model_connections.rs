@@ -214,14 +214,14 @@ async fn first_administrator_is_led_to_the_first_steps() {
     };
     let (status, new) = page(Method::GET, "/admin/models/new", "").await;
     assert_eq!(status, 200);
-    assert!(new.contains("set the environment variable `CHATWRIGHT_SECRETS_KEY`"), "{new}");
+    assert!(new.contains("<code>CHATWRIGHT_SECRETS_KEY</code>"), "{new}");
     let (status, refused) = page(Method::POST, "/admin/models", &format!("provider=openai&apiKey={CANARY}")).await;
     assert!(status == 422 && refused.contains("cannot store API keys yet"), "{refused}");
     assert!(!refused.contains("canary"));
     let (status, refused) = page(Method::POST, "/admin/models", "provider=ollama").await;
     assert!(status == 422 && refused.contains("The address is not public"), "{refused}");
     let (_, steps) = page(Method::GET, "/admin/start", "").await;
-    assert!(steps.contains("Invite users") && steps.contains("`CHATWRIGHT_SECRETS_KEY`"), "{steps}");
+    assert!(steps.contains("Invite users") && steps.contains("<code>CHATWRIGHT_SECRETS_KEY</code>"), "{steps}");
 }
 
 #[tokio::test]

@@ -205,8 +205,8 @@ impl RunningRequest {
         }
     }
 
-    /// Records that the caller dropped the request: cancelled, which says nothing about the model,
-    /// or because the answer did not arrive in time.
+    /// Records that the caller dropped the request. If the run was cancelled, that says nothing about
+    /// the model. Otherwise the answer did not arrive in time, which is a failure.
     fn record_abandoned(&self) {
         if !self.cancel.is_cancelled() {
             return self.failed(None, "no answer came");

@@ -60,7 +60,7 @@ impl Inner {
                 let message = format!("Only users with one of these roles decide: {}.", run.approvers.join(", "));
                 Err(UserError::new(ErrorCode::Forbidden, message).into())
             }
-            // It has ended, or is none of the caller's.
+            // The run has ended, or the caller has no such run, which is an error.
             _ => {
                 self.invocation_of(&caller.user_id, id).await?;
                 Ok(caller.user_id.clone())

@@ -172,7 +172,7 @@ impl Inner {
     }
 }
 
-/// Reads a run and stores that it is executed now. What a dead server left is decided about first.
+/// Reads a run and stores that it is executed now. Calls that a dead server left open are decided about first.
 async fn look(job: &JobContext, id: &str) -> Result<Look, JobError> {
     let (id, attempt) = (id.to_owned(), job.attempt());
     let write = job.write(move |db| {

@@ -310,7 +310,7 @@ impl Inner {
                 if store::request_invocation_stop(db, &owner, &run_id).await?
                     && store::agent_run(db, &run_id).await?.is_some()
                 {
-                    // One that waits has nobody who looks.
+                    // A run that waits has no task that would notice the request, so its job is woken.
                     wake(&jobs, db, &run_id, &owner, Due::Now).await?;
                 }
                 Ok(())

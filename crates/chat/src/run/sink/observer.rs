@@ -4,8 +4,8 @@
 use agent::Event;
 use store::{AuditEntry, GateDecision, StepRecord};
 
-/// Sees each event of a run before it is published. What must be stored before goes into `rows`;
-/// observers neither wait nor fail. An event that an observer does not need must cost nothing, since
+/// Sees each event of a run before it is published. An observer adds to `rows` what must be stored
+/// before that; it neither waits nor fails. An event that an observer does not need must cost nothing, since
 /// most events are single words.
 pub(super) trait RunObserver {
     /// Records an event.

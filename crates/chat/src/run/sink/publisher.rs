@@ -1,5 +1,5 @@
 //! Publishes events: converts them to chunks, folds these into the message and encodes them once.
-//! Text is sent at once; what the user may rely on is sent when the journal has stored it.
+//! Text is sent at once; chunks that the user may rely on are sent when the journal has stored them.
 
 use crate::Clock;
 use crate::run::ending::SinkEnd;

@@ -5,7 +5,7 @@ use super::models::default_of;
 use super::{operators, provider};
 use crate::agent::{Agent, AgentType, DynamicProperties};
 use crate::model::{AllowedModels, Model};
-use crate::shape::{Shape, check_value};
+use crate::shape::check_value;
 use config_source::{Node, Report, Span};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -45,7 +45,7 @@ impl Agent {
         properties: &Map<String, Value>,
         models: &IndexMap<String, Model>,
     ) -> Result<Self, String> {
-        let shape = Shape::for_type::<AgentProperties>().ok_or("agents have no properties")?;
+        let shape = AgentProperties::shape();
         let mut entry = Value::clone(&self.static_entry);
         for (name, value) in properties {
             let mut report = Report::default();

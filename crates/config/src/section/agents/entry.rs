@@ -2,10 +2,13 @@
 
 use crate::agent::{AgentType, Hooks, OpenAiApi};
 use crate::section::value::{EndpointId, Id, Text, ToolName};
+use crate::shape::Shape;
 use agent::{PolicySettings, RunSettings};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// An agent: a model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
@@ -133,4 +136,14 @@ pub(crate) struct AgentProperties {
     /// Properties of single providers.
     #[serde(flatten)]
     pub(crate) provider: super::provider::ProviderProperties,
+}
+
+impl AgentProperties {
+    /// Returns the shape of the properties, for values that come up while the server runs.
+    pub(super) fn shape() -> Shape<'static> {
+        static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+            SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<AgentProperties>().to_value()
+        });
+        Shape::root(&SCHEMA)
+    }
 }

@@ -6,7 +6,7 @@ use crate::agent::DynamicProperty;
 use crate::section::dynamic::operator_schema;
 use crate::section::operator::{EvaluationPlace, Side};
 use crate::section::{Context, operator};
-use crate::shape::{Shape, check_value, deserialize};
+use crate::shape::{check_value, deserialize};
 use config_source::{Node, Report, Span};
 use operators::{Operators, definition};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -144,7 +144,7 @@ pub(crate) fn static_entry(agent: &Value) -> Value {
 /// # Errors
 /// The first value that is not allowed, with the position of its operator in the config.
 pub(crate) fn apply_values(mut known: Value, later: &[DynamicProperty], values: Vec<Value>) -> Result<Value, String> {
-    let shape = Shape::for_type::<AgentProperties>();
+    let shape = AgentProperties::shape();
     for (property, value) in later.iter().zip(values) {
         let DynamicProperty { name, at, .. } = property;
         if LIMIT_PROPERTIES.contains(&name.as_str())
@@ -161,7 +161,7 @@ pub(crate) fn apply_values(mut known: Value, later: &[DynamicProperty], values: 
         };
         let mut report = Report::default();
         let node = Node::from_value(&value, Span::default());
-        let checked = shape.and_then(|shape| check_value(&node, shape.property(name)?, &mut report));
+        let checked = shape.property(name).and_then(|shape| check_value(&node, shape, &mut report));
         let checked = checked.filter(|value| !operators::is_dynamic(value) || property.may_hold_secrets);
         known["properties"][name] = checked.ok_or_else(|| told(first_problem(report)))?;
     }

@@ -2,7 +2,7 @@
 
 use crate::section::Context;
 use crate::section::value::{EndpointId, Id};
-use crate::shape::{Shape, decode};
+use crate::shape::decode;
 use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +44,7 @@ pub(crate) struct CallRequestProperties {
 impl CallRequest {
     /// Reads a step.
     pub(crate) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, Shape::for_type::<Self>()?, context.report)
+        decode(step, context.shape::<Self>()?, context.report)
     }
 }
 

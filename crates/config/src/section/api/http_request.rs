@@ -2,7 +2,7 @@
 
 use crate::section::value::Id;
 use crate::section::{Context, step_connection};
-use crate::shape::{Shape, decode};
+use crate::shape::decode;
 use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,7 +81,7 @@ enum Method {
 /// Checks a step.
 pub(crate) fn check(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<HttpRequest> =
-        Shape::for_type::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
+        context.shape::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
         step_connection(&request.connection_id.0, "Http", "the type Http", |found| found == "Http", step, context);
         if let Some(path) = step.get("properties").and_then(|properties| properties.value.get("path")) {

@@ -2,7 +2,7 @@
 
 use crate::section::value::{Id, Text};
 use crate::section::{Context, connections, step_connection};
-use crate::shape::{Shape, decode};
+use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep, suggest};
 use dialect::{Dialect, Statement};
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ pub(crate) struct SqlRequestProperties {
 impl SqlRequest {
     /// Reads a step.
     pub(crate) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, Shape::for_type::<Self>()?, context.report)
+        decode(step, context.shape::<Self>()?, context.report)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::payload_schema;
 use crate::section::value::{Id, Text};
 use crate::section::{Context, step_connection};
-use crate::shape::{Shape, decode};
+use crate::shape::decode;
 use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -94,7 +94,7 @@ pub(crate) struct GenerateObjectProperties {
 /// Checks a step `GenerateText`.
 pub(crate) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateTextRequest> =
-        Shape::for_type::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
+        context.shape::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
         check_connection(&request.connection_id, "GenerateText", step, context);
     }
@@ -103,7 +103,7 @@ pub(crate) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
 /// Checks a step `GenerateObject`.
 pub(crate) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateObjectRequest> =
-        Shape::for_type::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));
+        context.shape::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));
     let Some(request) = request else { return };
     check_connection(&request.connection_id, "GenerateObject", step, context);
     if let Some(schema) = step.get("properties").and_then(|entry| entry.value.get("schema")) {

@@ -5,7 +5,7 @@ use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::pages::PageIndex;
 use crate::section::{Context, refuse_prototype_key, type_of};
-use crate::shape::{Shape, check_value};
+use crate::shape::check_value;
 use crate::vocabulary::{Vocabulary, built_in_block};
 use config_source::{MapEntry, Node, NodeKind, PathStep, Span, suggest};
 use wire::page::event_fields::event_fields;
@@ -148,7 +148,7 @@ fn action<'n>(
         steps.push(id);
     }
     check_references(node, survey, context);
-    let value = check_value(node, Shape::for_type::<Action>()?, context.report)?;
+    let value = check_value(node, context.shape::<Action>()?, context.report)?;
     // The schema is generated from the type, so that a checked value can be deserialized.
     serde_json::from_value(value).ok()
 }

@@ -73,7 +73,7 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     let events = events::read_page(node, &survey, context);
     let mut client_tools = Vec::new();
     let blocks = blocks(node, &survey, &mut client_tools, context);
-    let entry: PageEntry = decode(node, Shape::for_type::<PageEntry>()?, context.report)?;
+    let entry: PageEntry = decode(node, context.shape::<PageEntry>()?, context.report)?;
     let id = entry.id.0;
     if is_reserved_segment(&id) {
         let help = "give the page another id".to_owned();

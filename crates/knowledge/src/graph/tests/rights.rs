@@ -55,7 +55,7 @@ async fn tools_answer_with_the_rights_of_the_user() {
             (&relation["from"], &relation["to"], &relation["quote"]),
             (&json!("Jonas"), &json!("Aiko"), &json!("Jonas reports to Aiko"))
         );
-        // What can be cited is among the results.
+        // Relations that can be cited are among the results.
         assert_eq!(reports["results"][0]["id"], relation["source"]);
         assert_eq!(reports["results"][0]["file"], "lines.txt");
         let none = call(&tools, QUERY, ada, json!({ "fileName": "x%" })).await.unwrap();

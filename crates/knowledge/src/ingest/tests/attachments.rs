@@ -54,7 +54,7 @@ async fn attached_files_are_documents_of_their_conversation() {
         assert!(both.0.unwrap() && both.1.unwrap());
         assert_eq!(searched(&server, &ada).await, ["one.md", "two.md"]);
         assert_eq!((server.rows("knowledge_libraries").await, server.rows("knowledge_documents").await), (1, 2));
-        // What an agent has written in the conversation was not attached.
+        // A file that an agent has written in the conversation does not count as attached.
         execute(&server, "UPDATE file_uses SET is_attached = 0 WHERE file_id = 'two'").await;
         assert_eq!(searched(&server, &ada).await, ["one.md"]);
         execute(&server, "UPDATE file_uses SET is_attached = 1 WHERE file_id = 'two'").await;

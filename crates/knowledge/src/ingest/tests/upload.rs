@@ -45,7 +45,7 @@ async fn nothing_is_left_of_an_interrupted_upload() {
     }
 }
 
-/// The same is found, however many transactions it took.
+/// A search finds the same, however many transactions the upload took.
 #[tokio::test(flavor = "multi_thread")]
 async fn long_and_short_texts_are_read_whole() {
     let folder = tempfile::tempdir().unwrap();

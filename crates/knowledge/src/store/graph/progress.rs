@@ -228,8 +228,8 @@ pub(crate) async fn clear_graph(store: &Store, library_id: &str) -> Result<(), S
     }
 }
 
-/// Makes all documents of a library wait for their extraction. What was extracted from each stays until its own
-/// begins.
+/// Makes all documents of a library wait for their extraction. The earlier entities and relations of each stay until
+/// its own extraction begins.
 pub(crate) async fn redo(db: &mut Db, library_id: &str) -> Result<(), StoreError> {
     lock(db, library_id).await?;
     sql::query(REDO).bind(library_id).execute(db).await?;

@@ -95,7 +95,8 @@ const ADD_RELATION: &str = "
     INSERT INTO knowledge_relations (version_id, chunk, from_id, kind, to_id, quote) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING";
 
-/// Each relation has mentions of its ends in the same version, so what is left has no relations either.
+/// Forgets what a version states. Each relation has mentions of its ends in the same version, so an entity that is
+/// deleted with its last mention has no relations left.
 const FORGET: [&str; 3] = [
     "DELETE FROM knowledge_relations WHERE version_id = $1",
     "DELETE FROM knowledge_entities WHERE id IN (SELECT entity_id FROM knowledge_mentions WHERE version_id = $1)

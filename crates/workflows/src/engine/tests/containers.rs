@@ -70,7 +70,7 @@ async fn every_kind_of_steps_of_steps_has_a_time_limit() {
     check(json!({ "type": "switch", "cases": cases }), &format!("{failed}\nbox/nap Failed 1\nbox Failed 1")).await;
     let each = json!({ "type": "loop", "in": [1, 2], "max": 2, "do": nap });
     check(each, &format!("{failed}\nbox[0]/nap Failed 1\nbox Failed 1")).await;
-    // What ends in time is as without a limit.
+    // A step that ends in time has the same result as without a limit.
     let quick = json!({ "type": "if", "test": true, "then": [call("one", json!({}))] });
     let server =
         Server::open("sqlite::memory:", vec![workflow(json!({ "id": "test", "steps": [slow(quick)] }))], None).await;

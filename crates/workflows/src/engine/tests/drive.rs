@@ -248,7 +248,7 @@ async fn calls_that_start_together_cannot_exceed_a_limit_together() {
 
 #[tokio::test]
 async fn children_that_run_together_share_what_is_left() {
-    // What each child may use, in the order in which they start, and the end of the run.
+    // Checks the limits of each child, in the order in which they start, and the end of the run.
     let check = async |concurrency: u32, limits: Value, expected_limits: Value, expected_end: &str| {
         let sub = json!({ "id": "sub", "type": "workflow", "workflowId": "child" });
         let each =

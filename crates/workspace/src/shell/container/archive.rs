@@ -42,8 +42,8 @@ pub(super) struct Unpacked {
     pub(super) refused: Option<String>,
 }
 
-/// Reads an archive that was made in a container. It is not trusted: nothing of it is written anywhere but to the files of the
-/// conversation.
+/// Reads an archive that was made in a container. The archive is not trusted: its content is written only to the files
+/// of the conversation.
 pub(super) fn unpack(archive: &[u8], limits: &WorkspaceLimits) -> Unpacked {
     let mut unpacked = Unpacked::default();
     match unpacked.read(archive, limits) {
@@ -298,7 +298,7 @@ mod tests {
         let file = (b'0', None, "workspace/a", &b"x"[..]);
         check(&[(b'L', None, "", b"workspace/b\0"), file], r#"["/workspace/b"] [] "#);
         check(&[(b'x', None, "", b"20 path=workspace/c\n"), file], r#"["/workspace/c"] [] "#);
-        // It holds for the next entry only.
+        // A long name holds for the next entry only.
         check(&[(b'L', None, "", b"workspace/b"), file, file], r#"["/workspace/a", "/workspace/b"] [] "#);
         // The size in the header of the format pax is not read: it would hide an entry in the content of another one.
         check(&[(b'x', None, "", b"9 size=0\n"), file], r#"["/workspace/a"] [] "#);
