@@ -124,13 +124,7 @@ pub(crate) async fn find(store: &Store, version: i64) -> Result<Option<StoredVer
 
 /// Returns the versions, the newest first.
 pub(crate) async fn list(store: &Store) -> Result<Vec<VersionItem>, StoreError> {
-    let read = store.read(|db| {
-        Box::pin(async move {
-            let rows = sql::query(LIST).bind(MAX_VERSIONS).fetch_all(db).await?;
-            rows.iter().map(item).collect()
-        })
-    });
-    read.await
+    store.rows(sql::query(LIST).bind(MAX_VERSIONS), item).await
 }
 
 /// Returns the draft of an administrator.
