@@ -81,6 +81,7 @@ sse ►
 store ► faults search_terms wire
 test_postgres ►
 test_process ►
+test_store ► store test_postgres wire
 tools ► contract schemas wire
 torture ► faults sse test_postgres
 transcript ► agent contract wire

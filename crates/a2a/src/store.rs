@@ -183,8 +183,7 @@ pub(crate) async fn message(
 /// Returns a task of the owner with an agent.
 pub(crate) async fn one(store: &Store, owner: &str, agent_id: &str, id: &str) -> Result<Option<TaskRow>, StoreError> {
     let find = sql::query(ONE).bind(owner).bind(agent_id).bind(id);
-    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    row.as_ref().map(read).transpose()
+    store.optional_row(find, read).await
 }
 
 /// Returns tasks of the owner with an agent, the newest first, and how many there are in all.

@@ -5,7 +5,6 @@ use crate::{AccountError, AccountState};
 use auth::password::{KeyScope, NewKey};
 use auth::rates::rate_limit_message;
 use auth::{ApiKeys, AuthMethod};
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -13,7 +12,7 @@ use chat::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use web::openapi::{Access, ApiRouter, Created, Tag};
-use web::{HttpError, RequestContext, json_error};
+use web::{HttpError, RequestContext, SentJson, valid_json};
 use wire::{ErrorCode, UserError};
 
 /// The group of the routes in the OpenAPI document.
@@ -86,10 +85,10 @@ pub(crate) async fn make_key(
     State(state): State<AccountState>,
     Extension(caller): Extension<Caller>,
     Extension(asker): Extension<RequestContext>,
-    request: Result<Json<KeyRequest>, JsonRejection>,
+    request: SentJson<KeyRequest>,
 ) -> Result<Created<NewKey>, HttpError> {
     let keys = keys_for_caller(&state, &caller, &asker)?;
-    let Json(request) = request.map_err(|rejection| json_error(&rejection))?;
+    let request = valid_json(request)?;
     let wanted = (request.name.as_str(), request.scopes.as_slice(), request.expires_in_days);
     let made = create_key(&keys, &caller, wanted, asker.audit_address.as_deref()).await;
     let made = made.map_err(from_account_error)?.map_err(from_new_key_error)?;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use web::admin::{ADMINISTRATION, Admin, MenuEntry, MenuGroup, PageError, Section, UserNames, from_store_error, page};
 use web::html::Heading::{Number, Text};
-use web::html::{link, table, table_of, text};
+use web::html::{account_part, link, row_button, table, table_of, text};
 use web::openapi::ApiRouter;
 use web::times::{minute, now_millis};
 use web::{HttpError, see_other};
@@ -226,11 +226,6 @@ fn alerts_table(alerts: &[AlertItem], names: &UserNames) -> AnyView {
             (false, Some(_)) => text("within its limit"),
         };
         let label = format!("Send a test for {}", item.title);
-        let test = view! {
-            <form method="post" action=format!("{PATH}/{}/test", item.id)>
-                <button class="cw-button" aria-label=label>"Send test"</button>
-            </form>
-        };
         let user = item.user_id.as_deref().map_or_else(|| text(""), |user| names.view(user));
         let others = [
             text(item.value.clone().unwrap_or_default()),
@@ -238,7 +233,7 @@ fn alerts_table(alerts: &[AlertItem], names: &UserNames) -> AnyView {
             state,
             text(item.checked_at.map(minute).unwrap_or_default()),
             text(item.receivers.join("; ")),
-            test.into_any(),
+            row_button(format!("{PATH}/{}/test", item.id), "Send test", label),
         ];
         let cells = [text(item.title.clone())].into_iter().chain(has_users.then_some(user));
         cells.chain(others).collect()
@@ -256,11 +251,5 @@ fn messages_part(messages: Vec<MessageItem>) -> AnyView {
         let deliveries = view! { <div>{deliveries.into_iter().map(delivery).collect_view()}</div> }.into_any();
         [text(event.title), text(minute(event.at)), text(event.text), deliveries]
     };
-    view! {
-        <section class="cw-account-part" aria-labelledby="messages">
-            <h2 id="messages">"Last messages"</h2>
-            {table(columns, messages.into_iter().map(line), "None yet.")}
-        </section>
-    }
-    .into_any()
+    account_part("messages", "Last messages", table(columns, messages.into_iter().map(line), "None yet."))
 }

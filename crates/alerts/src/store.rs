@@ -139,7 +139,7 @@ pub(crate) async fn find(db: &mut Db, alert_id: &str, owner: &str) -> Result<Opt
 /// Returns all states.
 pub(crate) async fn states(store: &Store) -> Result<Vec<StateRow>, StoreError> {
     let list = sql::query(STATES).bind(MAX_STATES);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read_state).collect() })).await
+    store.rows(list, read_state).await
 }
 
 /// Stores a state.

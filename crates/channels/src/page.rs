@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_page, success_message};
+use web::html::{account_page, account_part, row_button, success_message};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::times::{day, now_millis};
 use web::{HttpError, require_account, see_other};
@@ -184,9 +184,7 @@ fn channel_view(channel: OfferedChannel, code: Option<String>) -> impl IntoView 
             <h2>{label.clone()}</h2>
             <p class="cw-account-note">{format!("Answers as the agent {agent_id}, with your rights. The conversations are also here on the website.")}</p>
             {shown}
-            <form method="post" action=format!("/account/messengers/{id}/code")>
-                <button class="cw-button" aria-label=format!("Link {label}")>"Link"</button>
-            </form>
+            {row_button(format!("/account/messengers/{id}/code"), "Link", format!("Link {label}"))}
         </section>
     }
 }
@@ -201,19 +199,13 @@ fn links_view(links: Vec<Link>) -> impl IntoView + use<> {
                     <strong>{link.person_name}</strong>
                     <p class="cw-account-note">{about}</p>
                 </div>
-                <form method="post" action=format!("/account/messengers/links/{}/delete", link.id)>
-                    <button class="cw-button" aria-label=label>"Remove"</button>
-                </form>
+                {row_button(format!("/account/messengers/links/{}/delete", link.id), "Remove", label)}
             </li>
         }
     };
     let has_links = !links.is_empty();
     has_links.then(|| {
-        view! {
-            <section class="cw-account-part" aria-labelledby="links">
-                <h2 id="links">"Linked messenger accounts"</h2>
-                <ul class="cw-account-list">{links.into_iter().map(line).collect_view()}</ul>
-            </section>
-        }
+        let lines = links.into_iter().map(line).collect_view();
+        account_part("links", "Linked messenger accounts", view! { <ul class="cw-account-list">{lines}</ul> })
     })
 }

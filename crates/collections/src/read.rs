@@ -91,7 +91,7 @@ pub(crate) async fn list(
     }
     sql.push("r.id LIMIT ").push_bind(limit).push(" OFFSET ").push_bind(offset);
     let query = sql.build();
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(record).collect() })).await
+    store.rows(query, record).await
 }
 
 /// Returns how many records pass the filter.
@@ -157,7 +157,7 @@ pub(crate) async fn aggregate(
     sql.push(" LIMIT ").push_bind(limit);
     let (query, groups, aggregates) = (sql.build(), groups.to_vec(), aggregates.to_vec());
     let read = move |row: &Row| group(row, &groups, &aggregates);
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(query, read).await
 }
 
 fn group(row: &Row, groups: &[String], aggregates: &[Aggregate]) -> Result<Value, StoreError> {
@@ -199,7 +199,7 @@ pub(crate) async fn facets(
         let value = scalar(row, "kind", "number", "text")?;
         Ok(Facet { value, count: row.try_get("count")? })
     };
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(query, read).await
 }
 
 fn scalar(row: &Row, kind: &str, number_column: &str, text: &str) -> Result<Value, StoreError> {

@@ -124,33 +124,21 @@ pub(crate) async fn find(store: &Store, version: i64) -> Result<Option<StoredVer
 
 /// Returns the versions, the newest first.
 pub(crate) async fn list(store: &Store) -> Result<Vec<VersionItem>, StoreError> {
-    let read = store.read(|db| {
-        Box::pin(async move {
-            let rows = sql::query(LIST).bind(MAX_VERSIONS).fetch_all(db).await?;
-            rows.iter().map(item).collect()
-        })
-    });
-    read.await
+    store.rows(sql::query(LIST).bind(MAX_VERSIONS), item).await
 }
 
 /// Returns the draft of an administrator.
 pub(crate) async fn draft(store: &Store, owner: &str) -> Result<Option<Draft>, StoreError> {
     let query = sql::query(DRAFT).bind(owner.to_owned());
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let row = query.fetch_optional(db).await?;
-            let draft = row.map(|row| {
-                Ok::<_, StoreError>(Draft {
-                    text: row.try_get("text")?,
-                    based_on: row.try_get("based_on")?,
-                    revision: row.try_get("revision")?,
-                    changed_at: row.try_get("changed_at")?,
-                })
-            });
-            draft.transpose()
+    let draft = |row: &Row| {
+        Ok(Draft {
+            text: row.try_get("text")?,
+            based_on: row.try_get("based_on")?,
+            revision: row.try_get("revision")?,
+            changed_at: row.try_get("changed_at")?,
         })
-    });
-    read.await
+    };
+    store.optional_row(query, draft).await
 }
 
 /// Saves the draft of an administrator, if the stored one has the revision of this one.
@@ -224,13 +212,7 @@ async fn revision(db: &mut Db, owner: &str) -> Result<i64, StoreError> {
 
 async fn one(store: &Store, statement: &'static str, version: i64) -> Result<Option<StoredVersion>, StoreError> {
     let query = sql::query(statement).bind(version);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let row = query.fetch_optional(db).await?;
-            row.map(|row| stored(&row)).transpose()
-        })
-    });
-    read.await
+    store.optional_row(query, stored).await
 }
 
 fn stored(row: &Row) -> Result<StoredVersion, StoreError> {

@@ -113,15 +113,13 @@ fn read(row: &Row) -> Result<AccountRow, StoreError> {
 /// Returns an account of a user.
 pub(crate) async fn account(store: &Store, owner: &str, service: &str) -> Result<Option<AccountRow>, StoreError> {
     let find = sql::query(FIND).bind(owner.to_owned()).bind(service.to_owned());
-    let row: Option<Row> = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    row.as_ref().map(read).transpose()
+    store.optional_row(find, read).await
 }
 
 /// Returns all accounts of a user, by name.
 pub(crate) async fn accounts(store: &Store, owner: &str) -> Result<Vec<AccountRow>, StoreError> {
     let list = sql::query(LIST).bind(owner.to_owned());
-    let rows: Vec<Row> = store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await?;
-    rows.iter().map(read).collect()
+    store.rows(list, read).await
 }
 
 /// Tokens to store.
@@ -218,8 +216,7 @@ pub(crate) async fn delete(
 /// Returns the variables of a user for a connection: names, and encrypted values.
 pub(crate) async fn variables(store: &Store, owner: &str, service: &str) -> Result<Vec<(String, String)>, StoreError> {
     let list = sql::query(VARIABLES).bind(owner.to_owned()).bind(service.to_owned());
-    let rows: Vec<Row> = store.read(move |db| Box::pin(async move { Ok(list.fetch_all(db).await?) })).await?;
-    rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("sealed")?))).collect()
+    store.rows(list, |row| Ok((row.try_get("name")?, row.try_get("sealed")?))).await
 }
 
 /// Stores a variable, by the user, the connection and the name.

@@ -183,7 +183,7 @@ const DELETE: &str = "UPDATE custom_agents SET deleted_at = $2 WHERE id = $1 AND
 /// The database failed, or a definition is damaged.
 pub async fn list(store: &Store) -> Result<Vec<CustomAgentRow>, StoreError> {
     let list = sql::query(LIST).bind(MAX_CUSTOM_AGENTS);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
+    store.rows(list, agent).await
 }
 
 /// Returns a text that changes whenever a server creates, changes or deletes a custom agent.
@@ -209,7 +209,7 @@ pub async fn version(store: &Store) -> Result<String, StoreError> {
 /// The errors of [`list`].
 pub async fn versions(store: &Store, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
     let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version_row).collect() })).await
+    store.rows(list, version_row).await
 }
 
 /// Saves a custom agent and its audit entry, both or neither. If two administrators change the same

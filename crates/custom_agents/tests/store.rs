@@ -2,17 +2,8 @@
 
 use custom_agents::store::{SaveAgentOutcome, SaveCustomAgent, TABLES, delete, list, version, versions};
 use serde_json::json;
-use std::time::Duration;
-use store::{AuditEntry, AuditFilter, AuditOutcome, Schema, Store};
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
+use store::{AuditEntry, AuditFilter, AuditOutcome};
+use test_store::on_each_database;
 
 fn entry(call_id: &str, tool: &str) -> AuditEntry {
     AuditEntry {
@@ -33,7 +24,7 @@ fn entry(call_id: &str, tool: &str) -> AuditEntry {
 
 #[tokio::test]
 async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let save = async |id: &str, after: Option<i64>, text: &str| {
             let save = SaveCustomAgent {
                 id: id.to_owned(),
@@ -77,7 +68,7 @@ async fn custom_agents_are_versioned_and_conflicting_saves_are_refused() {
 
 #[tokio::test]
 async fn only_the_newest_versions_are_kept() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         for after in 0..53 {
             let save = SaveCustomAgent {
                 id: "a".to_owned(),

@@ -14,7 +14,7 @@ use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
-use web::html::{account_page, error_message, not_found_page, page, text_area_content};
+use web::html::{account_page, account_part, error_message, not_found_page, page, row_button, text_area_content};
 use web::times::{minute, now_millis};
 use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 use wire::{ErrorCode, UserError};
@@ -108,19 +108,12 @@ fn updates_view(updates: Vec<Update>) -> Option<impl IntoView> {
                     <li class="cw-memory-fact">
                         <p dir="auto">{update.added.join(" ")}</p>
                         <p class="cw-account-note">{minute(update.created_at)} " UTC"</p>
-                        <form method="post" action=action>
-                            <button class="cw-button" aria-label=label>"Undo"</button>
-                        </form>
+                        {row_button(action, "Undo", label)}
                     </li>
                 }
             })
             .collect();
-        view! {
-            <section class="cw-account-part" aria-labelledby="lately">
-                <h2 id="lately">"Remembered in the last day"</h2>
-                <ul class="cw-memory-list">{rows}</ul>
-            </section>
-        }
+        account_part("lately", "Remembered in the last day", view! { <ul class="cw-memory-list">{rows}</ul> })
     })
 }
 
@@ -135,15 +128,8 @@ fn facts_view(facts: &[Fact], now: i64) -> impl IntoView + use<> {
     }
     let sections = Topic::ALL.into_iter().filter_map(|topic| {
         let of_topic: Vec<_> = facts.iter().filter(|fact| fact.topic_at(now) == topic).map(fact_view).collect();
-        let id = topic.name();
-        (!of_topic.is_empty()).then(|| {
-            view! {
-                <section class="cw-account-part" aria-labelledby=id>
-                    <h2 id=id>{topic.heading()}</h2>
-                    <ul class="cw-memory-list">{of_topic}</ul>
-                </section>
-            }
-        })
+        (!of_topic.is_empty())
+            .then(|| account_part(topic.name(), topic.heading(), view! { <ul class="cw-memory-list">{of_topic}</ul> }))
     });
     sections.collect::<Vec<_>>().into_any()
 }
@@ -166,9 +152,7 @@ fn fact_view(fact: &Fact) -> impl IntoView + use<> {
             </p>
             <div class="cw-memory-actions">
                 <a class="cw-button" href=path.clone() aria-label=edit>"Change"</a>
-                <form method="post" action=format!("{path}/delete")>
-                    <button class="cw-button" aria-label=delete>"Delete"</button>
-                </form>
+                {row_button(format!("{path}/delete"), "Delete", delete)}
             </div>
         </li>
     }

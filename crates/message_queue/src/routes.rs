@@ -5,7 +5,6 @@ use crate::sender::can_send_for;
 use crate::store::{self, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage};
 use ::store::StoreError;
 use auth::password::KeyScope;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::response::NoContent;
 use axum::{Extension, Json};
@@ -16,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::times::now_millis;
-use web::{HttpError, RequestContext, json_error};
+use web::{HttpError, RequestContext, SentJson, valid_json};
 use wire::api::RunOptions;
 use wire::{ErrorCode, UiMessage, UserError};
 
@@ -119,12 +118,12 @@ async fn put(
     Extension(caller): Extension<Caller>,
     sent_with: Option<Extension<RequestContext>>,
     Path((id, message_id)): Path<(String, String)>,
-    body: Result<Json<QueueBody>, JsonRejection>,
+    body: SentJson<QueueBody>,
 ) -> Result<Json<MessageQueue>, HttpError> {
     if !store::is_own(&context.store, &caller.user_id, &id).await? {
         return Err(UserError::not_found().into());
     }
-    let Json(body) = body.map_err(|rejection| json_error(&rejection))?;
+    let body = valid_json(body)?;
     let origin = sent_with.map_or(TextOrigin::User, |Extension(sent)| sent.text_origin());
     let new = new_message(body, &message_id, origin, can_send_for(&context, &caller))?;
     match store::put(&context.store, &caller.user_id, &id, new).await? {

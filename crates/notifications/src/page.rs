@@ -12,7 +12,7 @@ use axum::{Extension, Router};
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_content, page_with_script, success_message};
+use web::html::{account_content, account_part, page_with_script, row_button, success_message};
 use web::times::day;
 use web::{HttpError, query_encoded, require_account, see_other, signed_in};
 
@@ -67,26 +67,26 @@ pub(crate) async fn render(
     let NotificationSettings { public_key, browsers, most, email } = service.show(caller).await?;
     let has_browsers = !browsers.is_empty();
     let (status, wrong) = wrong.map_or((StatusCode::OK, None), |(status, text)| (status, Some(text)));
+    let here = view! {
+        <p class="cw-account-note">
+            "You are notified of answers that you have not seen and of decisions that are needed, even while no page is open."
+        </p>
+        {this_browser(public_key)}
+    };
+    let all = view! {
+        {browser_list(browsers)}
+        <p class="cw-account-note">
+            {format!("Up to {most} browsers. Remove one that others use: it gets your notifications also when you are signed out.")}
+        </p>
+        {has_browsers.then(|| view! {
+            <form method="post" action="/account/notifications/test"><button class="cw-button">"Send a test"</button></form>
+        })}
+    };
     let content = view! {
-            {success_message(done)}
-            <section class="cw-account-part" aria-labelledby="here">
-                <h2 id="here">"This browser"</h2>
-                <p class="cw-account-note">
-                    "You are notified of answers that you have not seen and of decisions that are needed, even while no page is open."
-                </p>
-                {this_browser(public_key)}
-            </section>
-            <section class="cw-account-part" aria-labelledby="browsers">
-                <h2 id="browsers">"Browsers with notifications"</h2>
-                {browser_list(browsers)}
-                <p class="cw-account-note">
-                    {format!("Up to {most} browsers. Remove one that others use: it gets your notifications also when you are signed out.")}
-                </p>
-                {has_browsers.then(|| view! {
-                    <form method="post" action="/account/notifications/test"><button class="cw-button">"Send a test"</button></form>
-                })}
-            </section>
-            {email::page::part(email, wrong)}
+        {success_message(done)}
+        {account_part("here", "This browser", here)}
+        {account_part("browsers", "Browsers with notifications", all)}
+        {email::page::part(email, wrong)}
     };
     let content = account_content(TITLE, ("/", "Back"), content);
     Ok(page_with_script(status, TITLE, "/assets/notifications.js", content))
@@ -135,9 +135,7 @@ fn browser_list(browsers: Vec<SubscribedBrowser>) -> AnyView {
                 <p><strong>{name}</strong></p>
                 <p class="cw-account-note">{since}{sent}</p>
                 <div class="cw-memory-actions">
-                    <form method="post" action=format!("{PATH}/{}/remove", query_encoded(&id))>
-                        <button class="cw-button" aria-label=label>"Remove"</button>
-                    </form>
+                    {row_button(format!("{PATH}/{}/remove", query_encoded(&id)), "Remove", label)}
                 </div>
             </li>
         }

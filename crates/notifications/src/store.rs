@@ -82,7 +82,7 @@ const MARK_SENT: &str = "UPDATE push_subscriptions SET sent_at = $2 WHERE id = $
 /// The database failed.
 pub(crate) async fn list(store: &Store, owner: &str) -> Result<Vec<Subscription>, StoreError> {
     let list = sql::query(LIST).bind(owner.to_owned());
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns whether a user has a browser that gets notifications.
@@ -109,7 +109,7 @@ pub(crate) async fn owners(store: &Store, most: u32) -> Result<Vec<String>, Stor
 /// The database failed.
 pub(crate) async fn find(store: &Store, id: &str) -> Result<Option<Subscription>, StoreError> {
     let find = sql::query(FIND).bind(id.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Adds a browser, and removes the oldest ones of its user above `most`.

@@ -152,14 +152,7 @@ pub(crate) async fn instructions(store: &Store, owner: &str, id: &str) -> Result
 /// Returns a response of the owner.
 pub(crate) async fn one(store: &Store, owner: &str, id: &str) -> Result<Option<StoredResponse>, StoreError> {
     let find = sql::query(ONE).bind(owner).bind(id);
-    store
-        .read(move |db| {
-            Box::pin(async move {
-                let row = find.fetch_optional(db).await?;
-                row.as_ref().map(read).transpose()
-            })
-        })
-        .await
+    store.optional_row(find, read).await
 }
 
 fn read(row: &Row) -> Result<StoredResponse, StoreError> {

@@ -5,7 +5,7 @@ use crate::section::{PlanMode, PlanSettings};
 use crate::source::PlanSource;
 use crate::store::{Conversation, TABLES, WriteOutcome, current, write_of_user};
 use ::store::sql::query;
-use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewMessage, Schema, Store};
+use ::store::{BeginRunOutcome, CapabilityTables, Schema, Store};
 use agent::{Policy, PolicyQuery};
 use contract::{
     Annotations, CallReports, Execution, Message, ModelUse, NoteQuery, RunScope, Tool, ToolCall, ToolContext,
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use wire::UiMessage;
 use wire::plan::{Todo, TodoStatus};
-use wire::{Role, UiMessage};
 
 static ALL_TABLES: [CapabilityTables; 1] = [TABLES];
 
@@ -55,29 +55,11 @@ impl House {
     async fn ask(&mut self, parent: Option<&str>, question: &str) {
         let end = "UPDATE runs SET status = 'done', ended_at = 1, events_until = 0 WHERE status = 'running'";
         self.store.write(move |db| Box::pin(async move { Ok(query(end).execute(db).await.map(drop)?) })).await.unwrap();
-        let answer = format!("answer-{question}");
-        let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
-        let begin = BeginRun {
-            conversation_id: "c".to_owned(),
-            page_id: "p".to_owned(),
-            agent_id: "helper".to_owned(),
-            title: "T".to_owned(),
-            submission_key: question.to_owned(),
-            insert: vec![
-                new(parent, UiMessage::user(question, question)),
-                new(Some(question), UiMessage::new(answer.clone(), Role::Assistant)),
-            ],
-            update: Vec::new(),
-            message_id: answer,
-            run_id: format!("run-{question}"),
-            now: 1,
-            lease_until: 2,
-            audit: Vec::new(),
-            grants: Vec::new(),
-        };
+        let (answer, run) = (format!("answer-{question}"), format!("run-{question}"));
+        let begin = test_store::begin_run("c", parent, UiMessage::user(question, question), (&answer, &run));
         let begun = self.store.begin_run("ada", begin).await.unwrap();
         assert!(matches!(begun, BeginRunOutcome::Started { .. }));
-        self.scope.run_id = format!("run-{question}");
+        self.scope.run_id = run;
         self.read(Message::User(vec![UserPart::Text { text: question.to_owned() }]));
     }
 

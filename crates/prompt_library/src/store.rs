@@ -103,7 +103,7 @@ const DELETE: &str = "DELETE FROM prompts WHERE owner = $1 AND id = $2";
 /// The database failed, or a row is damaged.
 pub(crate) async fn list(store: &Store, owner: &str) -> Result<Vec<StoredPrompt>, StoreError> {
     let list = sql::query(LIST).bind(owner);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns the prompts of an owner by their names.
@@ -112,7 +112,7 @@ pub(crate) async fn list(store: &Store, owner: &str) -> Result<Vec<StoredPrompt>
 /// The errors of [`list`].
 pub(crate) async fn list_whole(store: &Store, owner: &str) -> Result<Vec<StoredPrompt>, StoreError> {
     let list = sql::query(LIST_WHOLE).bind(owner);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns a prompt of an owner.
@@ -121,7 +121,7 @@ pub(crate) async fn list_whole(store: &Store, owner: &str) -> Result<Vec<StoredP
 /// The errors of [`list`].
 pub(crate) async fn find(store: &Store, owner: &str, id: &str) -> Result<Option<StoredPrompt>, StoreError> {
     let find = sql::query(FIND).bind(owner).bind(id);
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Stores a prompt with its row in the audit log, both or neither.

@@ -106,7 +106,7 @@ pub async fn keep_replay(
 /// Returns the replays of a run, newest first.
 pub(crate) async fn list(store: &Store, run_id: &str) -> Result<Vec<ReplaySummary>, StoreError> {
     let list = sql::query(LIST).bind(run_id.to_owned());
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(summary).collect() })).await
+    store.rows(list, summary).await
 }
 
 /// Returns a replay of a run.

@@ -161,9 +161,7 @@ async fn insert_in(db: &mut Db, user_id: String, recording: &Recording) -> Resul
 /// # Errors
 /// The database failed.
 pub async fn list(store: &Store) -> Result<Vec<RecordingSummary>, StoreError> {
-    let rows =
-        store.read(move |db| Box::pin(async move { Ok(sql::query(LIST).bind(MAX_LISTED).fetch_all(db).await?) }));
-    rows.await?.iter().map(summary).collect()
+    store.rows(sql::query(LIST).bind(MAX_LISTED), summary).await
 }
 
 fn summary(row: &Row) -> Result<RecordingSummary, StoreError> {

@@ -108,7 +108,7 @@ pub(crate) fn digest<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Str
 /// Returns all skills by their names.
 pub(crate) async fn list(store: &Store) -> Result<Vec<InstalledSkill>, StoreError> {
     let list = sql::query(LIST).bind(MAX_INSTALLED);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(skill).collect() })).await
+    store.rows(list, skill).await
 }
 
 /// Returns the names of the skills of folders that are switched off.
@@ -164,7 +164,7 @@ pub(crate) async fn version(store: &Store) -> Result<String, StoreError> {
 /// Returns the files of a skill by their paths.
 pub(crate) async fn files(store: &Store, name: &str) -> Result<Vec<InstalledFile>, StoreError> {
     let list = sql::query(FILES).bind(name.to_owned());
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(file).collect() })).await
+    store.rows(list, file).await
 }
 
 /// Returns a file of a skill; `None` if there is none with this hash.

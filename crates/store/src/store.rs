@@ -168,8 +168,11 @@ impl Store {
         }
     }
 
-    /// Runs a single `SELECT` and reads its rows with `row`.
-    pub(crate) fn rows<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Vec<T>, StoreError>>
+    /// Runs a single `SELECT`, as [`Store::read`] does, and reads each of its rows with `row`.
+    ///
+    /// # Errors
+    /// Those of `row`, and of the database.
+    pub fn rows<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Vec<T>, StoreError>>
     where
         T: Send + 'static,
         R: Fn(&Row) -> Result<T, StoreError> + Send + 'static,
@@ -182,8 +185,11 @@ impl Store {
         })
     }
 
-    /// Runs a single `SELECT` and reads its first row, if there is one, with `row`.
-    pub(crate) fn optional_row<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Option<T>, StoreError>>
+    /// Runs a single `SELECT`, as [`Store::read`] does, and reads its first row, if there is one, with `row`.
+    ///
+    /// # Errors
+    /// Those of `row`, and of the database.
+    pub fn optional_row<T, R>(&self, query: Query, row: R) -> BoxFuture<'_, Result<Option<T>, StoreError>>
     where
         T: Send + 'static,
         R: Fn(&Row) -> Result<T, StoreError> + Send + 'static,

@@ -3,20 +3,11 @@
 use crate::service::{MAX_CONTENT, Profiles, checked};
 use crate::source::{ProfileSource, block};
 use crate::store::TABLES;
-use ::store::{BeginRun, BeginRunOutcome, NewMessage, Schema, Store};
+use ::store::{BeginRunOutcome, Store};
 use contract::{RunScope, ToolSource};
 use insta::assert_snapshot;
-use std::time::Duration;
-use wire::{Role, UiMessage};
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
+use test_store::on_each_database;
+use wire::UiMessage;
 
 #[test]
 fn texts_are_bounded_and_cannot_leave_their_block() {
@@ -35,32 +26,15 @@ fn texts_are_bounded_and_cannot_leave_their_block() {
 
 /// Stores the first message of a conversation of a user.
 async fn begin(store: &Store, user: &str, conversation: &str) {
-    let key = format!("m-{conversation}");
-    let answer = UiMessage::new(format!("a-{conversation}"), Role::Assistant);
-    let begin = BeginRun {
-        conversation_id: conversation.to_owned(),
-        page_id: "p".to_owned(),
-        agent_id: "helper".to_owned(),
-        title: "Talk".to_owned(),
-        submission_key: key.clone(),
-        message_id: answer.id.clone(),
-        insert: vec![
-            NewMessage { parent_id: None, message: UiMessage::user(&key, "Hello") },
-            NewMessage { parent_id: Some(key.clone()), message: answer },
-        ],
-        update: Vec::new(),
-        run_id: format!("r-{conversation}"),
-        now: 1,
-        lease_until: 15_000,
-        audit: Vec::new(),
-        grants: Vec::new(),
-    };
+    let message = UiMessage::user(format!("m-{conversation}"), "Hello");
+    let (answer, run) = (format!("a-{conversation}"), format!("r-{conversation}"));
+    let begin = test_store::begin_run(conversation, None, message, (&answer, &run));
     assert!(matches!(store.begin_run(user, begin).await.unwrap(), BeginRunOutcome::Started { .. }));
 }
 
 #[tokio::test]
 async fn conversations_keep_the_text_that_they_began_with() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let profiles = Profiles::new(store.clone());
         let source = ProfileSource::new(profiles.clone());
         let told = async |user: &str, conversation: &str| {

@@ -88,7 +88,7 @@ pub(crate) fn invalid_cursor() -> UserError {
 }
 
 /// Converts the rejection of a JSON body, without details of the parser.
-pub fn json_error(rejection: &JsonRejection) -> HttpError {
+fn json_error(rejection: &JsonRejection) -> HttpError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
         StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),

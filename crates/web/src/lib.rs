@@ -21,7 +21,7 @@ pub use api_format::ApiFormat;
 pub use archive::{ArchivePart, archive_download};
 pub use body::{busy, offloaded, read_body, read_json_body};
 pub use download::{content_disposition, conversation_disposition, download, safe_file_name};
-pub use error::{HttpError, SentJson, SentQuery, json_error, status_of, valid_json, valid_query};
+pub use error::{HttpError, SentJson, SentQuery, status_of, valid_json, valid_query};
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};
 pub use redirect::{SIGN_IN_PATH, query_encoded, see_other, with_cookie, with_retry_after};

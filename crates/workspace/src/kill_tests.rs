@@ -6,19 +6,15 @@ use crate::section::WorkspaceLimits;
 use crate::store::{Conversation, NewShare, TABLES, share, shares, tree};
 use crate::workspace::{Change, Workspaces};
 use ::store::sql::query_scalar;
-use ::store::{BeginRun, CapabilityTables, NewMessage, Schema, Store};
+use ::store::{CapabilityTables, Store};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
-use std::time::Duration;
-use wire::{Role, UiMessage};
+use test_store::{begin_run, open};
+use wire::UiMessage;
 
 const URL: &str = "WORKSPACE_KILL_URL";
 
 static ALL_TABLES: [CapabilityTables; 1] = [TABLES];
-
-async fn open(url: &str) -> Store {
-    Schema::new(&ALL_TABLES).open(url, "", Duration::from_secs(10)).await.unwrap()
-}
 
 fn path(name: &str) -> WorkspacePath {
     WorkspacePath::parse_file(name).unwrap()
@@ -28,7 +24,7 @@ fn path(name: &str) -> WorkspacePath {
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn victim() {
-    let store = open(&std::env::var(URL).unwrap()).await;
+    let store = open(&ALL_TABLES, &std::env::var(URL).unwrap()).await;
     let of = Conversation { owner: "ada".to_owned(), id: "c".to_owned() };
     let workspace =
         Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits { versions: 2, ..WorkspaceLimits::default() });
@@ -90,28 +86,13 @@ async fn check_databases(step: usize) {
 
 /// Kills processes after every `step`-th number of changes.
 async fn check(url: &str, step: usize) {
-    let store = open(url).await;
-    let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
-    let begin = BeginRun {
-        conversation_id: "c".to_owned(),
-        page_id: "p".to_owned(),
-        agent_id: "helper".to_owned(),
-        title: "T".to_owned(),
-        submission_key: "q".to_owned(),
-        insert: vec![new(None, UiMessage::user("q", "q")), new(Some("q"), UiMessage::new("a", Role::Assistant))],
-        update: Vec::new(),
-        message_id: "a".to_owned(),
-        run_id: "r".to_owned(),
-        now: 1,
-        lease_until: 2,
-        audit: Vec::new(),
-        grants: Vec::new(),
-    };
+    let store = open(&ALL_TABLES, url).await;
+    let begin = begin_run("c", None, UiMessage::user("q", "q"), ("a", "r"));
     store.begin_run("ada", begin).await.unwrap();
     store.close().await;
     for count in (1..=5).step_by(step) {
         let acknowledged = Victim::start(url).kill_after(count).expect("nothing was written");
-        let store = open(url).await;
+        let store = open(&ALL_TABLES, url).await;
         let workspace = Workspaces::new(store.clone()).open("ada", "c", WorkspaceLimits::default());
         let tree = workspace.tree().await.unwrap();
         let mut contents = Vec::new();

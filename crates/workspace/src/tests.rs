@@ -6,13 +6,14 @@ use crate::store::{Conversation, TABLES, tree, versions};
 use crate::tools::{AgentWorkspace, tools};
 use crate::workspace::{Change, Workspace, Workspaces};
 use ::store::sql::query_scalar;
-use ::store::{BeginRun, BeginRunOutcome, CapabilityTables, NewFile, NewMessage, Schema, Store};
+use ::store::{BeginRunOutcome, CapabilityTables, NewFile, Schema, Store};
 use contract::{CallReports, ModelUse, RunScope, Tool, ToolContext};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
+use test_store::begin_run;
 use tokio_util::sync::CancellationToken;
-use wire::{Role, UiMessage};
+use wire::UiMessage;
 
 /// Compares what a model reads, in each kind of database.
 macro_rules! reads {
@@ -48,23 +49,8 @@ pub(crate) async fn houses(settings: Value) -> Vec<House> {
 impl House {
     async fn begin(&self, owner: &str, id: &str, message: UiMessage) {
         let (question, answer) = (format!("{id}-{}", message.id), format!("{id}-answer-{}", message.id));
-        let message = UiMessage { id: question.clone(), ..message };
-        let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
-        let begin = BeginRun {
-            conversation_id: id.to_owned(),
-            page_id: "p".to_owned(),
-            agent_id: "helper".to_owned(),
-            title: "T".to_owned(),
-            submission_key: question.clone(),
-            insert: vec![new(None, message), new(Some(&question), UiMessage::new(answer.clone(), Role::Assistant))],
-            update: Vec::new(),
-            message_id: answer,
-            run_id: format!("run-{question}"),
-            now: 1,
-            lease_until: 2,
-            audit: Vec::new(),
-            grants: Vec::new(),
-        };
+        let run = format!("run-{question}");
+        let begin = begin_run(id, None, UiMessage { id: question, ..message }, (&answer, &run));
         let begun = self.store.begin_run(owner, begin).await.unwrap();
         assert!(matches!(begun, BeginRunOutcome::Started { .. }));
     }

@@ -74,14 +74,14 @@ pub(crate) async fn insert(store: &Store, note: Note, most: u32) -> Result<bool,
 pub(crate) async fn search(store: &Store, owner: &str, text: &str, most: u32) -> Result<Vec<Note>, StoreError> {
     let pattern = text.to_lowercase().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     let search = sql::query(SEARCH).bind(owner.to_owned()).bind(format!("%{pattern}%")).bind(i64::from(most));
-    store.read(move |db| Box::pin(async move { search.fetch_all(db).await?.iter().map(note).collect() })).await
+    store.rows(search, note).await
 }
 
 /// Returns the notes of all users, newest first, at most `most`; those that are older than the note
 /// with the id `before`, if it is given. Ids begin with the time.
 pub(crate) async fn all(store: &Store, before: Option<&str>, most: u32) -> Result<Vec<Note>, StoreError> {
     let list = sql::query(ALL).bind(before.unwrap_or(AFTER_ALL).to_owned()).bind(i64::from(most));
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(note).collect() })).await
+    store.rows(list, note).await
 }
 
 /// Deletes the notes that are older than this time.

@@ -83,13 +83,13 @@ pub(crate) async fn keep(store: &Store, row: PushRow, now: i64) -> Result<bool, 
 /// Returns those of a task of an owner.
 pub(crate) async fn of_task(store: &Store, owner: &str, task_id: &str) -> Result<Vec<PushRow>, StoreError> {
     let list = sql::query(OF_TASK).bind(owner).bind(task_id);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns one whose client is to be told something.
 pub(crate) async fn open(store: &Store, task_id: &str, id: &str) -> Result<Option<PushRow>, StoreError> {
     let find = sql::query(ONE).bind(task_id).bind(id);
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Deletes one of an owner. Returns false if there was none.
@@ -108,6 +108,5 @@ pub(crate) fn sent(row: &PushRow, at: i64, is_open: bool) -> sql::Query {
 /// Returns those that are due, in a conversation or, if it is empty, in all.
 pub(crate) async fn due(store: &Store, conversation_id: &str) -> Result<Vec<Due>, StoreError> {
     let find = sql::query(DUE).bind(conversation_id).bind(MAX_DUE);
-    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
-    rows.iter().map(|row| Ok((row.try_get("task_id")?, row.try_get("id")?, row.try_get("owner")?))).collect()
+    store.rows(find, |row| Ok((row.try_get("task_id")?, row.try_get("id")?, row.try_get("owner")?))).await
 }

@@ -1,7 +1,7 @@
 //! Tests of the tables.
 
 use super::*;
-use ::store::{BeginRun, BeginRunOutcome, Deletion, FinishRun, NewMessage, Schema, SetBranch};
+use ::store::{BeginRun, BeginRunOutcome, Deletion, FinishRun, Schema, SetBranch};
 use std::time::Duration;
 use wire::api::Outcome;
 use wire::{EndReason, Role, UiMessage};
@@ -19,24 +19,14 @@ pub(crate) async fn turn(
     now: i64,
 ) {
     let answer = UiMessage::new(format!("a-{id}"), Role::Assistant);
-    let insert = vec![
-        NewMessage { parent_id: parent.map(|parent| format!("a-{parent}")), message: UiMessage::user(id, "Hi") },
-        NewMessage { parent_id: Some(id.to_owned()), message: answer.clone() },
-    ];
+    let parent = parent.map(|parent| format!("a-{parent}"));
+    let run_id = format!("r-{conversation}-{id}");
     let begin_run = BeginRun {
-        conversation_id: conversation.to_owned(),
         page_id: String::new(),
-        agent_id: "helper".to_owned(),
-        title: "Hi".to_owned(),
         submission_key: format!("message:{id}"),
-        insert,
-        update: Vec::new(),
-        message_id: answer.id.clone(),
-        run_id: format!("r-{conversation}-{id}"),
         now,
         lease_until: now + 1_000,
-        audit: Vec::new(),
-        grants: Vec::new(),
+        ..test_store::begin_run(conversation, parent.as_deref(), UiMessage::user(id, "Hi"), (&answer.id, &run_id))
     };
     let begun = store.begin_run(owner, begin_run).await.unwrap();
     let BeginRunOutcome::Started { epoch } = begun else { panic!("{id}") };
@@ -46,7 +36,7 @@ pub(crate) async fn turn(
     }
     let Some(reason) = end else { return };
     let finish = FinishRun {
-        run_id: format!("r-{conversation}-{id}"),
+        run_id,
         epoch,
         status: reason.outcome(),
         reason,

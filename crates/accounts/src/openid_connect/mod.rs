@@ -18,7 +18,7 @@ use auth::openid_connect::{
 };
 use auth::password::{Accounts, Subject, Throttled, now_millis};
 use auth::{AccountAction, Credentials};
-use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -30,7 +30,7 @@ use serde_json::Map;
 use store::{EndedAtProvider, LinkOutcome, UnlinkOutcome};
 use uuid::Uuid;
 use views::{continue_page, problem_page};
-use web::{RequestContext, see_other, with_cookie};
+use web::{RequestContext, SentQuery, see_other, with_cookie};
 
 /// Returns the pages.
 pub(crate) fn pages() -> Router<AccountState> {
@@ -126,7 +126,7 @@ async fn finish(
     member: Option<SignedInUser>,
     Extension(asker): Extension<RequestContext>,
     Path(id): Path<String>,
-    answer: Result<Query<Callback>, QueryRejection>,
+    answer: SentQuery<Callback>,
 ) -> Result<Response, AccountError> {
     let Some(provider) = accounts.provider(&id) else { return Ok(web::html::not_found_page()) };
     let Some(pending) = accounts.pending.find(&asker.credentials, asker.is_https) else {

@@ -26,7 +26,7 @@ fn read(row: &Row) -> Result<BotRow, StoreError> {
 
 /// Returns all bots. There are as many as channels.
 pub(crate) async fn bots(store: &Store) -> Result<Vec<BotRow>, StoreError> {
-    store.read(|db| Box::pin(async move { sql::query(ALL).fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(sql::query(ALL), read).await
 }
 
 /// Stores a bot.

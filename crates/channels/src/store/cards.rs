@@ -119,7 +119,7 @@ pub(crate) async fn shown_cards(
     owner: &str,
 ) -> Result<Vec<Card>, StoreError> {
     let list = sql::query(SHOWN).bind(channel_id.to_owned()).bind(chat_id.to_owned()).bind(owner.to_owned());
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 async fn one(
@@ -130,5 +130,5 @@ async fn one(
     value: &str,
 ) -> Result<Option<Card>, StoreError> {
     let find = sql::query(find).bind(channel_id.to_owned()).bind(chat_id.to_owned()).bind(value.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }

@@ -33,14 +33,9 @@ pub(crate) async fn chat(
     owner: &str,
 ) -> Result<Option<ChatRow>, StoreError> {
     let find = sql::query(ONE).bind(channel_id.to_owned()).bind(chat_id.to_owned()).bind(owner.to_owned());
-    store
-        .read(move |db| {
-            Box::pin(async move {
-                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-                Ok(Some(ChatRow { conversation_id: row.try_get("conversation_id")?, model: row.try_get("model")? }))
-            })
-        })
-        .await
+    let read =
+        |row: &sql::Row| Ok(ChatRow { conversation_id: row.try_get("conversation_id")?, model: row.try_get("model")? });
+    store.optional_row(find, read).await
 }
 
 /// Returns in how many chats a user has written to a bot.

@@ -130,19 +130,19 @@ pub(crate) async fn link_of_person(
     person_id: &str,
 ) -> Result<Option<Link>, StoreError> {
     let find = sql::query(OF_PERSON).bind(channel_id.to_owned()).bind(person_id.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Returns a link.
 pub(crate) async fn link_by_id(store: &Store, id: &str) -> Result<Option<Link>, StoreError> {
     let find = sql::query(BY_ID).bind(id.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Returns a user's links, newest first.
 pub(crate) async fn links_of_user(store: &Store, owner: &str) -> Result<Vec<Link>, StoreError> {
     let list = sql::query(OF_USER).bind(owner.to_owned());
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Stores a code, instead of the one that the user has for the channel.
@@ -169,14 +169,7 @@ pub(crate) async fn account_of_code(
     now: i64,
 ) -> Result<Option<String>, StoreError> {
     let find = sql::query(CODE).bind(hash).bind(channel_id.to_owned()).bind(now);
-    store
-        .read(move |db| {
-            Box::pin(async move {
-                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-                account_name(&row).map(Some)
-            })
-        })
-        .await
+    store.optional_row(find, account_name).await
 }
 
 fn account_name(code: &Row) -> Result<String, StoreError> {

@@ -104,7 +104,7 @@ pub(crate) async fn accept(db: &mut Db, new: NewUpdate, now: i64) -> Result<bool
 /// Returns the oldest update of a queue that is not handled.
 pub(crate) async fn next_update(store: &Store, channel_id: &str, queue: &str) -> Result<Option<UpdateRow>, StoreError> {
     let find = sql::query(NEXT).bind(channel_id.to_owned()).bind(queue.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 fn read(row: &Row) -> Result<UpdateRow, StoreError> {
@@ -175,11 +175,7 @@ pub(crate) async fn count_open_in_queue(store: &Store, channel_id: &str, queue: 
 
 /// Returns the queues of all channels with updates that are not handled.
 pub(crate) async fn open_queues(store: &Store) -> Result<Vec<OpenQueue>, StoreError> {
-    store
-        .read(move |db| {
-            Box::pin(async move { sql::query(OPEN_QUEUES).fetch_all(db).await?.iter().map(read_queue).collect() })
-        })
-        .await
+    store.rows(sql::query(OPEN_QUEUES), read_queue).await
 }
 
 fn read_queue(row: &Row) -> Result<OpenQueue, StoreError> {

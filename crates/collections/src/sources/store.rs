@@ -49,8 +49,7 @@ pub(crate) async fn for_records(
     ids: Vec<String>,
 ) -> Result<HashMap<String, Vec<FieldSource>>, StoreError> {
     let find = sql::query(OF_RECORDS).bind(ids);
-    let rows = store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() }));
-    let rows: Vec<(String, FieldSource)> = rows.await?;
+    let rows: Vec<(String, FieldSource)> = store.rows(find, read).await?;
     let mut sources = HashMap::<_, Vec<_>>::new();
     for (record_id, source) in rows {
         sources.entry(record_id).or_default().push(source);

@@ -7,12 +7,11 @@ use crate::oauth::{Callback, OauthError};
 use crate::pending::PendingConnection;
 use crate::routes::RouteState;
 use axum::Extension;
-use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::Caller;
-use web::{HttpError, Origin, RequestContext, see_other, with_cookie};
+use web::{HttpError, Origin, RequestContext, SentQuery, see_other, with_cookie};
 
 /// `POST /account/connections/{service}/connect`. The response is a page with a link to the authorization server: a form may
 /// not lead to another site.
@@ -44,7 +43,7 @@ pub(super) async fn finish(
     State(state): State<RouteState>,
     Extension(caller): Extension<Caller>,
     Extension(asker): Extension<RequestContext>,
-    answer: Result<Query<Callback>, QueryRejection>,
+    answer: SentQuery<Callback>,
 ) -> Result<Response, HttpError> {
     let pending = PendingConnection::find(&state.accounts.keys(), &asker.credentials, asker.is_https);
     let found = pending.and_then(|pending| Some((state.services(&caller).remove(&pending.service)?, pending)));

@@ -33,7 +33,7 @@ async fn sign_in(accounts: &Accounts, company: &Idp, user: &str, id_token: &str)
 
 #[tokio::test]
 async fn the_authorization_server_of_the_service_issues_tokens_for_assertions() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let (company, files) = (Idp::start().await, Idp::start().await);
         let accounts = accounts_with_sign_in(store);
         let service = service(&files);

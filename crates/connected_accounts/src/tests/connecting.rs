@@ -9,7 +9,7 @@ use web::times::now_millis;
 
 #[tokio::test]
 async fn an_account_is_connected_used_and_disconnected() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let (idp, accounts) = (Idp::start().await, accounts(store));
         let service = idp.service();
         assert_eq!(token(&accounts, &service, "ada").await, not_connected());

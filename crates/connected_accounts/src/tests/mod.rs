@@ -21,15 +21,7 @@ use settings::Variable;
 use settings::user_auth::Service;
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
+use test_store::on_each_database;
 
 fn keys() -> Keys {
     let env = HashMap::from([("KEY".to_owned(), "k".repeat(32))]);

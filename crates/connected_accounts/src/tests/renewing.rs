@@ -5,7 +5,7 @@ use ::capability::{AfterRefusal, TokenRefusal};
 
 #[tokio::test]
 async fn two_servers_renew_tokens_once() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let idp = Idp::start().await;
         let (one, other) = (accounts(store), accounts(store));
         let service = idp.service();

@@ -45,7 +45,7 @@ pub(super) fn sign_in_again() -> Result<String, TokenProblem> {
 
 #[tokio::test]
 async fn tokens_of_sign_ins_are_exchanged_and_renewed() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let idp = Idp::start().await;
         let accounts = accounts_with_sign_in(store);
         let search = service(&idp, Some("search-api"), &["search.read"]);

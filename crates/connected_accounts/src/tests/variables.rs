@@ -6,7 +6,7 @@ use settings::user_auth::{UserVariable, UserVariables};
 
 #[tokio::test]
 async fn entries_are_kept_for_one_user_and_address() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let accounts = accounts(store);
         let variable = |key: &str| UserVariable {
             key: key.to_owned(),

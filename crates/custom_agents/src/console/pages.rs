@@ -18,7 +18,7 @@ use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, delete_section, folded_text, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, success_message, table, text};
+use web::html::{account_part, error_message, facts, link, success_message, table, text};
 use web::times::minute;
 use web::{SentFields, see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -169,14 +169,8 @@ async fn render(
             {facts(about)}
             {is_available.then(|| view! { <p class="cw-admin-links"><a href=health>"Usage and errors"</a></p> })}
         </section>
-        <section class="cw-account-part" aria-labelledby="change">
-            <h2 id="change">"Edit"</h2>
-            {form(path.clone(), sent, choices, "Save", wrong)}
-        </section>
-        <section class="cw-account-part" aria-labelledby="versions">
-            <h2 id="versions">"Versions"</h2>
-            {versions_table(versions, &names)}
-        </section>
+        {account_part("change", "Edit", form(path.clone(), sent, choices, "Save", wrong))}
+        {account_part("versions", "Versions", versions_table(versions, &names))}
         {delete_section(&path, "Conversations with it are kept, but cannot be continued. Its versions stay in the database.", "Delete agent")}
     };
     Ok(page(admin, "/admin/agents", status, &title, content))

@@ -2,11 +2,10 @@
 
 use super::store::{SaveOwnAgent, SaveOwnOutcome, all, save, versions};
 use crate::store::TABLES;
-use ::store::{Schema, Store};
 use auth::audit_row;
 use serde_json::json;
-use std::time::Duration;
 use test_process::KillTest;
+use test_store::open;
 
 const KILLS: KillTest = KillTest {
     variable: "OWN_AGENTS_KILL_URL",
@@ -16,13 +15,9 @@ const AGENTS: usize = 20;
 /// The versions of each agent when all is done.
 const VERSIONS: i64 = 3;
 
-async fn open(url: &str) -> Store {
-    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
-}
-
 /// Makes the agents and versions that are not there.
 async fn serve(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     for number in 0..AGENTS {
         let id = format!("own-{number}");
         let known = all(&store).await.unwrap().into_iter().find(|row| row.id == id).map_or(0, |row| row.version);
@@ -46,7 +41,7 @@ async fn serve(url: &str) {
 /// Checks that each agent has all its versions, and each version its row in the audit log; returns the
 /// number of versions.
 async fn check(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let mut count = 0;
     for row in all(&store).await.unwrap() {
         let kept: Vec<_> = versions(&store, "ada", &row.id).await.unwrap().iter().map(|kept| kept.version).collect();

@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_page, error_message, success_message};
+use web::html::{account_page, account_part, error_message, success_message};
 use web::{HttpError, SentFields, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
@@ -185,24 +185,20 @@ fn agent_page(
             view! { <p>"You may no longer use what this agent is based on, so it cannot be changed."</p> }.into_any()
         }
     };
+    let delete = view! {
+        <p class="cw-account-note">"Its versions are deleted with it. Conversations with it are kept, but cannot be continued."</p>
+        <div class="cw-memory-actions"><a class="cw-button" href=format!("{path}/delete")>"Delete…"</a></div>
+    };
     let content = view! {
         {success_message(is_done.then_some("Saved."))}
         {error_message(problem.map(str::to_owned))}
         {available.then(|| view! {
             <div class="cw-memory-actions"><a class="cw-button cw-primary" href=format!("/{id}")>"Try it"</a></div>
         })}
-        <section class="cw-account-part" aria-labelledby="change">
-            <h2 id="change">"Settings"</h2>
-            {error_message(wrong)}
-            {form}
-        </section>
+        {account_part("change", "Settings", view! { {error_message(wrong)} {form} })}
         {may_share.then(|| sharing_view(&path, &sharing, caller.roles(), wrong_sharing))}
         {versions_view(&path, &versions)}
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">"Its versions are deleted with it. Conversations with it are kept, but cannot be continued."</p>
-            <div class="cw-memory-actions"><a class="cw-button" href=format!("{path}/delete")>"Delete…"</a></div>
-        </section>
+        {account_part("delete", "Delete", delete)}
     };
     Ok(account_page(status, &title, (PATH, "All agents"), content))
 }

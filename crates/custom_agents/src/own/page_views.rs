@@ -8,7 +8,7 @@ use crate::console::form::{instructions_field, model_options, picture_field, pur
 use crate::definition::CustomAgent;
 use crate::validate::{MAX_KEY, MAX_NAME};
 use leptos::prelude::*;
-use web::html::{error_message, text_area_content};
+use web::html::{account_part, error_message, row_button, text_area_content};
 use web::times::minute;
 
 /// Renders a list of agents, which are those of the user if they `are_own`.
@@ -53,12 +53,7 @@ pub(super) fn agents_view(
     } else {
         view! { <ul class="cw-memory-list">{items}</ul> }.into_any()
     };
-    view! {
-        <section class="cw-account-part" aria-labelledby=id>
-            <h2 id=id>{title}</h2>
-            {content}
-        </section>
-    }
+    account_part(id, title, content)
 }
 
 /// Renders the form of an agent.
@@ -115,27 +110,25 @@ pub(super) fn sharing_view(
     });
     let roles = sharing.roles.join(", ");
     let hint = (!own_roles.is_empty()).then(|| format!("Your roles: {}", own_roles.join(", ")));
-    view! {
-        <section class="cw-account-part" aria-labelledby="sharing">
-            <h2 id="sharing">"Share"</h2>
-            <p class="cw-account-note">
-                "Others see its title, purpose and answers. Each of them uses it with their own rights, and has their own conversations."
-            </p>
-            {error_message(wrong)}
-            <form class="cw-account-form" method="post" action=format!("{path}/sharing")>
-                <fieldset class="cw-account-scopes">
-                    <legend>"With whom"</legend>
-                    {options}
-                </fieldset>
-                <label class="cw-account-field">
-                    <span>"Roles, separated by commas"</span>
-                    <input name="roles" value=roles autocomplete="off" />
-                </label>
-                {hint.map(|hint| view! { <p class="cw-account-note">{hint}</p> })}
-                <button class="cw-button">"Save sharing"</button>
-            </form>
-        </section>
-    }
+    let content = view! {
+        <p class="cw-account-note">
+            "Others see its title, purpose and answers. Each of them uses it with their own rights, and has their own conversations."
+        </p>
+        {error_message(wrong)}
+        <form class="cw-account-form" method="post" action=format!("{path}/sharing")>
+            <fieldset class="cw-account-scopes">
+                <legend>"With whom"</legend>
+                {options}
+            </fieldset>
+            <label class="cw-account-field">
+                <span>"Roles, separated by commas"</span>
+                <input name="roles" value=roles autocomplete="off" />
+            </label>
+            {hint.map(|hint| view! { <p class="cw-account-note">{hint}</p> })}
+            <button class="cw-button">"Save sharing"</button>
+        </form>
+    };
+    account_part("sharing", "Share", content)
 }
 
 /// Renders the versions of an agent; all but the newest can be restored.
@@ -147,7 +140,7 @@ pub(super) fn versions_view(path: &str, versions: &[OwnAgentVersion]) -> impl In
         let action = format!("{path}/versions/{number}/restore");
         let restore = (Some(number) != newest).then(|| {
             let label = format!("Restore version {number}");
-            view! { <form method="post" action=action><button class="cw-button" aria-label=label>"Restore"</button></form> }
+            row_button(action, "Restore", label)
         });
         view! {
             <li class="cw-memory-fact">
@@ -164,10 +157,5 @@ pub(super) fn versions_view(path: &str, versions: &[OwnAgentVersion]) -> impl In
         }
     };
     let items = versions.iter().map(item).collect_view();
-    view! {
-        <section class="cw-account-part" aria-labelledby="versions">
-            <h2 id="versions">"Versions"</h2>
-            <ul class="cw-memory-list">{items}</ul>
-        </section>
-    }
+    account_part("versions", "Versions", view! { <ul class="cw-memory-list">{items}</ul> })
 }

@@ -166,7 +166,7 @@ const DELETE: &str = "DELETE FROM own_agents WHERE id = $1 AND owner = $2";
 /// The database failed, or a row is damaged.
 pub(crate) async fn all(store: &Store) -> Result<Vec<OwnAgentRow>, StoreError> {
     let list = sql::query(LIST);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(row).collect() })).await
+    store.rows(list, row).await
 }
 
 /// Returns the agents of a user, the oldest first.
@@ -175,7 +175,7 @@ pub(crate) async fn all(store: &Store) -> Result<Vec<OwnAgentRow>, StoreError> {
 /// The errors of [`all`].
 pub(crate) async fn of_owner(store: &Store, owner: &str) -> Result<Vec<OwnAgentRow>, StoreError> {
     let list = sql::query(LIST_OF_OWNER).bind(owner);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(row).collect() })).await
+    store.rows(list, row).await
 }
 
 /// Returns those of these agents that are not the user's, the oldest first. `ids` are those that the user may use.
@@ -187,7 +187,7 @@ pub(crate) async fn of_others(store: &Store, user: &str, ids: Vec<String>) -> Re
         return Ok(Vec::new());
     }
     let list = sql::query(LIST_OF_OTHERS).bind(user).bind(ids);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(row).collect() })).await
+    store.rows(list, row).await
 }
 
 /// Returns a text that changes whenever an agent of a user is made, changed, shared, switched or deleted.
@@ -208,7 +208,7 @@ pub(crate) async fn version(store: &Store) -> Result<String, StoreError> {
 /// The database failed, or the row is damaged.
 pub(crate) async fn find(store: &Store, owner: &str, id: &str) -> Result<Option<OwnAgentRow>, StoreError> {
     let find = sql::query(FIND).bind(id).bind(owner);
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(row).transpose() })).await
+    store.optional_row(find, row).await
 }
 
 /// Returns the kept versions of an agent of a user, the newest first.
@@ -221,7 +221,7 @@ pub(crate) async fn versions(store: &Store, owner: &str, id: &str) -> Result<Vec
         let definition = parse(row, "definition")?;
         Ok(OwnAgentVersion { version: row.try_get("version")?, definition, created_at: row.try_get("created_at")? })
     };
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
+    store.rows(list, version).await
 }
 
 /// Stores an agent with its audit entry, both or neither.

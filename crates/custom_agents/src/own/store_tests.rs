@@ -2,19 +2,10 @@
 
 use super::store::*;
 use crate::store::TABLES;
-use ::store::{AuditEntry, Schema, Store};
+use ::store::{AuditEntry, Store};
 use auth::audit_row;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
+use test_store::on_each_database;
 
 fn audit() -> AuditEntry {
     audit_row("ada", "agents:test", "", Value::Null)
@@ -34,7 +25,7 @@ fn change(owner: &str, id: &str, after: Option<i64>, name: &str, text: &str) -> 
 
 #[tokio::test]
 async fn agents_have_owners_names_versions_and_bounds() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         use SaveOwnOutcome::*;
         let check = async |sent: SaveOwnAgent, expected: SaveOwnOutcome| {
             let case = format!("{sent:?}");
@@ -103,7 +94,7 @@ async fn audit_count(store: &Store) -> usize {
 
 #[tokio::test]
 async fn servers_see_each_change_despite_clock_skew() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         for (id, now) in [("a", 0), ("b", 9)] {
             save(store, SaveOwnAgent { now, ..change("ada", id, None, id, "x") }, audit()).await.unwrap();
         }
@@ -125,7 +116,7 @@ async fn servers_see_each_change_despite_clock_skew() {
 
 #[tokio::test]
 async fn only_the_newest_versions_are_kept() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         save(store, change("ada", "a", None, "a", "0"), audit()).await.unwrap();
         for after in 1..=i64::from(MAX_VERSIONS) + 2 {
             save(store, change("ada", "a", Some(after), "a", &after.to_string()), audit()).await.unwrap();

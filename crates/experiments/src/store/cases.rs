@@ -228,7 +228,7 @@ pub(crate) async fn case_of_version(
 }
 
 async fn list(store: &Store, query: sql::Query) -> Result<Vec<CaseRow>, StoreError> {
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(query, read).await
 }
 
 fn read(row: &Row) -> Result<CaseRow, StoreError> {

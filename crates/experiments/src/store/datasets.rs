@@ -53,13 +53,13 @@ pub(crate) struct Dataset {
 /// Returns all datasets, those that were changed last first.
 pub(crate) async fn datasets(store: &Store) -> Result<Vec<Dataset>, StoreError> {
     let list = sql::query(list_sql(" ORDER BY d.updated_at DESC, d.id DESC LIMIT $1")).bind(MAX_DATASETS);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns a dataset.
 pub(crate) async fn dataset(store: &Store, id: &str) -> Result<Option<Dataset>, StoreError> {
     let find = sql::query(list_sql(" WHERE d.id = $1")).bind(id.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Returns the id of the dataset of an agent with this name, the oldest one.

@@ -137,7 +137,7 @@ fn statement(rest: &str) -> sql::Query {
 }
 
 async fn list(store: &Store, query: sql::Query) -> Result<Vec<Experiment>, StoreError> {
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(query, read).await
 }
 
 fn read(row: &Row) -> Result<Experiment, StoreError> {

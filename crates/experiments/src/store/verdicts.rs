@@ -123,8 +123,7 @@ pub(super) async fn verdicts_about(
         Some(case) => list.bind(case.to_owned()),
         None => list,
     };
-    let all: Vec<Verdict> =
-        store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await?;
+    let all: Vec<Verdict> = store.rows(list, read).await?;
     if all.is_empty() {
         return Ok(all);
     }

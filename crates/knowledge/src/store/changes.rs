@@ -58,7 +58,7 @@ pub(crate) async fn listed_documents(
     let find = sql::query(select(rest)).bind(library_id).bind(filter.after);
     let find = find.bind(filter.state.map_or("", DocumentState::name)).bind(filter.file_name.unwrap_or_default());
     let find = find.bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns documents of a library that have changed after a time, in the order of their changes, at most
@@ -71,7 +71,7 @@ pub(crate) async fn documents_since(
 ) -> Result<Vec<DocumentRow>, StoreError> {
     let rest = "WHERE library_id = $1 AND updated_at > $2 ORDER BY updated_at, id LIMIT $3";
     let find = sql::query(select(rest)).bind(library_id).bind(since).bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns documents of these libraries whose text can be read, in the order of the ids of their libraries and of their
@@ -91,7 +91,7 @@ pub(crate) async fn documents_with_text(
             media_type: row.try_get("media_type")?,
         })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Ends the reading of a document. Returns false if it is not being read.

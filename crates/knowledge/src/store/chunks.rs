@@ -111,7 +111,7 @@ pub(crate) async fn clear_text(db: &mut Db, version_id: &str) -> Result<(), Stor
 pub(crate) async fn chunks_of_version(store: &Store, version_id: &str) -> Result<Vec<(String, String)>, StoreError> {
     let find = sql::query(OF_VERSION).bind(version_id);
     let read = |row: &Row| -> Result<_, StoreError> { Ok((row.try_get("heading")?, row.try_get("text")?)) };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns parts of a version, from the one with this number on, at most `most`.
@@ -136,7 +136,7 @@ async fn read_parts(
         let place = serde_json::from_str(row.try_get("place")?).map_err(|_| damaged())?;
         Ok(PartRow { no: row.try_get("no")?, place, heading: row.try_get("heading")?, text: row.try_get("text")? })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns those of these chunks of a version that are still found.
@@ -159,7 +159,7 @@ pub(crate) async fn found_chunks(
             text: row.try_get("text")?,
         })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns the number of the part in which a chunk of a version begins, from 0; `None` if there is no such chunk.

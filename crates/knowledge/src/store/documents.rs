@@ -158,7 +158,7 @@ fn metadata(row: &Row) -> Result<Map<String, Value>, StoreError> {
 /// Returns a document.
 pub(crate) async fn document(store: &Store, id: &str) -> Result<Option<DocumentRow>, StoreError> {
     let find = sql::query(select("WHERE id = $1")).bind(id);
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Returns the document with an identity, in a transaction.
@@ -194,7 +194,7 @@ pub(crate) async fn documents(
     let rest = "WHERE library_id = $1 AND id > $2 AND ($3 = '' OR state = $3) ORDER BY id LIMIT $4";
     let find = sql::query(select(rest)).bind(library_id).bind(after);
     let find = find.bind(state.map_or("", DocumentState::name)).bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Stores a document whose file is the version, or replaces the file of `known`.

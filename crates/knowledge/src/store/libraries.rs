@@ -237,8 +237,7 @@ pub(crate) async fn library(store: &Store, id: &str) -> Result<Option<LibraryRow
 /// Returns the library of what is attached in a conversation.
 pub(crate) async fn attachment_library(store: &Store, conversation_id: &str) -> Result<Option<LibraryRow>, StoreError> {
     let find = sql::query(OF_CONVERSATION).bind(conversation_id);
-    let read = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) }));
-    read.await?.as_ref().map(self::read).transpose()
+    store.optional_row(find, read).await
 }
 
 /// Creates the library of what is attached in a conversation, unless it has one.

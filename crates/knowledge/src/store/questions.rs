@@ -111,7 +111,7 @@ pub(crate) async fn questions(
     most: u32,
 ) -> Result<Vec<QuestionRow>, StoreError> {
     let find = sql::query(LIST).bind(library_id).bind(after).bind(only_unanswered).bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Deletes the questions that were asked before a time.

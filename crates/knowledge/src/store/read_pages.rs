@@ -30,12 +30,11 @@ pub(crate) async fn insert_read_pages(db: &mut Db, version_id: &str, pages: Vec<
 /// Returns the pages of a version that were read, in their order, at most `most`.
 pub(crate) async fn pages_of_version(store: &Store, version_id: &str, most: u32) -> Result<Vec<ReadPage>, StoreError> {
     let find = sql::query(READ).bind(version_id).bind(most);
-    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
     let read = |row: &sql::Row| -> Result<ReadPage, StoreError> {
         let page: i64 = row.try_get("page")?;
         Ok(ReadPage { page: u32::try_from(page).unwrap_or(u32::MAX), text: row.try_get("text")? })
     };
-    rows.iter().map(read).collect()
+    store.rows(find, read).await
 }
 
 /// Deletes the pages of a version, whose text is among its parts now.

@@ -115,7 +115,7 @@ pub(crate) async fn libraries_without_vectors(
     let read = |row: &Row| -> Result<_, StoreError> {
         Ok(PendingLibrary { id: row.try_get("id")?, owner: row.try_get("owner")? })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns documents of a library that lack vectors of a model.
@@ -129,7 +129,7 @@ pub(crate) async fn documents_without_vectors(
     let read = |row: &Row| -> Result<_, StoreError> {
         Ok(PendingDocument { id: row.try_get("id")?, version_id: row.try_get("version_id")? })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns the next chunks of a version that have no vector of a model. Vectors are stored in the order of
@@ -144,7 +144,7 @@ pub(crate) async fn chunks_without_vectors(
     let read = |row: &Row| -> Result<_, StoreError> {
         Ok(PendingChunk { no: row.try_get("no")?, heading: row.try_get("heading")?, text: row.try_get("text")? })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Stores vectors of documents of a library.
@@ -199,7 +199,7 @@ pub(crate) async fn vectors_of_version(
         let no = u32::try_from(row.try_get::<i64>("no")?).map_err(|_| damaged())?;
         Ok((no, from_bytes(&row.try_get::<Vec<u8>>("vector")?)))
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns how many chunks of a library have vectors of a model.

@@ -15,7 +15,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::from_store_error;
-use web::html::{error_message, form_page, message_page};
+use web::html::{account_part, error_message, form_page, message_page};
 use web::openapi::{Access, ApiRouter, Tag};
 use web::{HttpError, query_encoded, require_signed_in, see_other};
 use wire::{ErrorCode, UserError};
@@ -63,22 +63,19 @@ pub(crate) fn part(status: Option<EmailStatus>, wrong: Option<String>) -> Option
     let off = has_address.then(|| {
         view! { <form method="post" action="/account/notifications/email/off"><button class="cw-button">"Turn off e-mail"</button></form> }
     });
-    let part = view! {
-        <section class="cw-account-part" aria-labelledby="email">
-            <h2 id="email">"E-mail"</h2>
-            <p class="cw-account-note">{note}</p>
-            {error_message(wrong)}
-            <form class="cw-account-form" method="post" action="/account/notifications/email">
-                <label class="cw-account-field">
-                    <span>{label}</span>
-                    <input class="cw-control" type="email" name="address" required maxlength="254" autocomplete="email" />
-                </label>
-                <button class="cw-button">"Send a link to confirm it"</button>
-            </form>
-            {off}
-        </section>
+    let content = view! {
+        <p class="cw-account-note">{note}</p>
+        {error_message(wrong)}
+        <form class="cw-account-form" method="post" action="/account/notifications/email">
+            <label class="cw-account-field">
+                <span>{label}</span>
+                <input class="cw-control" type="email" name="address" required maxlength="254" autocomplete="email" />
+            </label>
+            <button class="cw-button">"Send a link to confirm it"</button>
+        </form>
+        {off}
     };
-    Some(part.into_any())
+    Some(account_part("email", "E-mail", content))
 }
 
 /// The form with an address.

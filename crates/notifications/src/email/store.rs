@@ -54,7 +54,7 @@ const MARK_SENT: &str = "UPDATE notification_emails SET sent_at = $3 WHERE owner
 /// The database failed.
 pub(crate) async fn find(store: &Store, owner: &str) -> Result<Option<EmailSettings>, StoreError> {
     let find = sql::query(FIND).bind(owner.to_owned());
-    store.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(read).transpose() })).await
+    store.optional_row(find, read).await
 }
 
 /// Stores a new address, which has to be confirmed. Returns false if the user has asked [`MAX_ASKED`] times today.

@@ -5,6 +5,7 @@ use super::*;
 use capability::{TellOfWaiting, WaitingKind};
 use std::sync::{Arc, RwLock};
 use test_process::KillTest;
+use test_store::open;
 
 const KILLS: KillTest = KillTest {
     variable: "NOTIFICATIONS_KILL_URL",
@@ -14,13 +15,9 @@ const TIMES: i64 = 60;
 /// The most browsers of the user.
 const MOST: u32 = 5;
 
-async fn open(url: &str) -> Store {
-    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
-}
-
 /// Subscribes with seven browsers in turn; each time, one of them is new or known.
 async fn serve(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     for at in 0..TIMES {
         let new =
             browser(&uuid::Uuid::now_v7().simple().to_string(), "ada", &format!("https://push.test/{}", at % 7), at);
@@ -31,7 +28,7 @@ async fn serve(url: &str) {
 
 /// Checks the invariants; returns the number of browsers.
 async fn check(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let browsers = store::list(&store, "ada").await.unwrap();
     let mut endpoints: Vec<_> = browsers.iter().map(|browser| browser.endpoint.as_str()).collect();
     endpoints.sort_unstable();
@@ -57,7 +54,7 @@ const EMAIL_KILLS: KillTest = KillTest {
 
 /// Asks for addresses of ten users on different days, and confirms each second one.
 async fn serve_emails(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     // No process asks twice on a day, also if the one before it worked on the same database.
     for at in (0..TIMES).map(|at| at + i64::from(std::process::id()) * TIMES) {
         let (owner, token) = (format!("user{}", at % 10), uuid::Uuid::now_v7().simple().to_string());
@@ -75,7 +72,7 @@ async fn serve_emails(url: &str) {
 
 /// Checks the invariants; returns the number of users with an address.
 async fn check_emails(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let mut known = 0;
     for at in 0..10 {
         let Some(found) = emails::find(&store, &format!("user{at}")).await.unwrap() else { continue };
@@ -101,7 +98,7 @@ const WAITING_KILLS: KillTest = KillTest {
 
 /// Stores things that begin to wait, each in one transaction with what tells people of it.
 async fn serve_waiting(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let teller = teller(&store, &Arc::new(RwLock::new(with_browsers())));
     for at in 0..TIMES {
         let (owner, teller) = (format!("user{at}"), teller.clone());
@@ -121,7 +118,7 @@ async fn serve_waiting(url: &str) {
 
 /// Checks that people are notified of exactly the stored items; returns their number.
 async fn check_waiting(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let mut known = 0;
     for at in 0..TIMES {
         known += usize::from(emails::find(&store, &format!("user{at}")).await.unwrap().is_some());

@@ -11,13 +11,13 @@ use crate::message::{Cause, Message, Receiver, request};
 use crate::section::Notifications;
 use crate::server_key::ServerKey;
 use crate::store::{self, Subscription, TABLES};
-use ::store::{Schema, Store};
+use ::store::Store;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use capability::language;
 use insta::assert_snapshot;
 use serde_json::json;
-use std::time::Duration;
+use test_store::on_each_database;
 use web_push_native::p256::SecretKey;
 use web_push_native::p256::elliptic_curve::sec1::ToEncodedPoint;
 use web_push_native::{Auth, decrypt};
@@ -81,7 +81,7 @@ fn day(number: i64) -> i64 {
 
 #[tokio::test]
 async fn an_address_is_used_once_it_is_confirmed_with_its_newest_token() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let ask = async |owner: &'static str, address: &'static str, token: String, now: i64| {
             let write =
                 store.write(move |db| Box::pin(async move { emails::ask(db, owner, address, &token, now).await }));
@@ -165,7 +165,7 @@ fn only_addresses_and_keys_of_push_services_are_accepted() {
 
 #[tokio::test]
 async fn a_browser_can_read_what_it_is_sent() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let (secret, p256dh, auth) = browser_keys();
         let receiver = Receiver::read(&settings(json!({})), "https://push.test/send/1", &p256dh, &auth).ok().unwrap();
         // All servers of a database have the same key.
@@ -181,15 +181,6 @@ let expected = r#"{"title":"Helper: Refund","body":"A decision is needed to go o
         assert_eq!(String::from_utf8(read).unwrap(), expected);
     })
     .await;
-}
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
 }
 
 fn browser(id: &str, owner: &str, endpoint: &str, created_at: i64) -> Subscription {
@@ -211,7 +202,7 @@ async fn ids(store: &Store, owner: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_browser_belongs_to_the_last_user_who_subscribes() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         for (at, id) in ["a1", "a2", "a3"].into_iter().enumerate() {
             store::add(store, browser(id, "ada", &format!("https://push.test/{id}"), at as i64), 2).await.unwrap();
         }

@@ -1,6 +1,6 @@
 //! Tests of items that wait for people: who gets notifications, and that they are sent for stored items only.
 
-use super::{browser, emails, on_each_database, store};
+use super::{TABLES, browser, emails, on_each_database, store};
 use crate::Paces;
 use crate::waiting::{TELL, Teller};
 use ::store::{Store, StoreError};
@@ -27,7 +27,7 @@ pub(super) fn with_browsers() -> Paces {
 
 #[tokio::test]
 async fn people_are_told_of_what_was_stored_if_there_are_notifications() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let pace = Arc::<RwLock<Paces>>::default();
         let teller = teller(store, &pace);
         let begin = async |id: &'static str, is_stored: bool| {
@@ -53,7 +53,7 @@ async fn people_are_told_of_what_was_stored_if_there_are_notifications() {
 
 #[tokio::test]
 async fn users_with_notifications_are_found() {
-    on_each_database(async |database| {
+    on_each_database(&[TABLES], async |database| {
         for id in ["b1", "b2"] {
             store::add(database, browser(id, "bob", &format!("https://push.test/{id}"), 1), 5).await.unwrap();
         }

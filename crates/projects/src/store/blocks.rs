@@ -74,13 +74,7 @@ pub(crate) async fn projects_around(
 ) -> Result<Vec<RunProject>, StoreError> {
     let owner = owner.to_owned();
     let find = sql::query(FIND_BY_CONVERSATION).bind(&owner).bind(conversation_id);
-    let found = store.read(move |db| {
-        Box::pin(async move {
-            let rows = find.fetch_all(db).await?;
-            rows.iter().map(|row| read(row, &owner)).collect()
-        })
-    });
-    found.await
+    store.rows(find, move |row| read(row, &owner)).await
 }
 
 /// Returns what of the projects around a conversation, the nearest first, is in effect.
@@ -112,13 +106,8 @@ fn read(row: &Row, owner: &str) -> Result<RunProject, StoreError> {
 /// The database failed.
 pub(crate) async fn block(store: &Store, owner: &str, conversation_id: &str) -> Result<Option<Block>, StoreError> {
     let find = sql::query(FIND).bind(conversation_id).bind(owner);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-            Ok(Some(Block { content: row.try_get("content")?, is_foreign: row.try_get("is_foreign")? }))
-        })
-    });
-    read.await
+    let block = |row: &Row| Ok(Block { content: row.try_get("content")?, is_foreign: row.try_get("is_foreign")? });
+    store.optional_row(find, block).await
 }
 
 /// Stores the instructions of a conversation that begins, with its row in the audit log.

@@ -89,16 +89,10 @@ const SET_FOLDER: &str = "UPDATE project_members SET folder_id = $3 WHERE projec
 /// The database failed, or a row is damaged.
 pub(crate) async fn members(store: &Store, user_id: &str, project_id: &str) -> Result<Vec<Member>, StoreError> {
     let list = sql::query(LIST).bind(user_id).bind(project_id);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let rows = list.fetch_all(db).await?;
-            let member = |row: &sql::Row| {
-                Ok(Member { user_id: row.try_get("user_id")?, role: role(row)?, joined_at: row.try_get("joined_at")? })
-            };
-            rows.iter().map(member).collect()
-        })
-    });
-    read.await
+    let member = |row: &sql::Row| {
+        Ok(Member { user_id: row.try_get("user_id")?, role: role(row)?, joined_at: row.try_get("joined_at")? })
+    };
+    store.rows(list, member).await
 }
 
 /// Returns what a user may do with the files of all projects that they are in.

@@ -151,7 +151,7 @@ const DELETE: &str = "DELETE FROM projects WHERE id = $1 AND owner = $2";
 /// The database failed, or a row is damaged.
 pub(crate) async fn list(store: &Store, user_id: &str) -> Result<Vec<ListedProject>, StoreError> {
     let list = sql::query(LIST).bind(user_id);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read_listed).collect() })).await
+    store.rows(list, read_listed).await
 }
 
 /// Returns a project of a user.

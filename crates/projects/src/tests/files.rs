@@ -73,7 +73,7 @@ fn files_of(ids: &[&str]) -> (Arc<Files>, Libraries) {
 
 #[tokio::test]
 async fn members_of_a_project_may_read_its_files_and_editors_change_them() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let projects = Projects::new(store.clone(), Libraries::default());
         new(store, "ada", "p", settings("Sales", "")).await;
         join(store, "ada", "p", "bob", Role::Editor).await;
@@ -101,7 +101,7 @@ async fn members_of_a_project_may_read_its_files_and_editors_change_them() {
 
 #[tokio::test]
 async fn files_are_searched_in_the_project_and_in_folders_without_libraries_in_it() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let (files, libraries) = files_of(&["p"]);
         let projects = Projects::new(store.clone(), libraries);
         projects.use_config(&config("projects: {}"));
@@ -132,7 +132,7 @@ async fn files_are_searched_in_the_project_and_in_folders_without_libraries_in_i
 
 #[tokio::test]
 async fn files_end_with_the_project_and_those_of_a_member_become_the_owners() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let (files, libraries) = files_of(&[]);
         new(store, "ada", "p", settings("Sales", "")).await;
         join(store, "ada", "p", "bob", Role::Editor).await;

@@ -94,7 +94,7 @@ async fn turn(projects: &Projects, user: &str, conversation: &str, number: u32, 
 
 #[tokio::test]
 async fn conversations_keep_their_first_block_and_get_notes_about_changes() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let projects = Projects::new(store.clone(), Libraries::default());
         projects.use_config(&config("projects: {}"));
         new(store, "ada", "p", settings("Sales", "Briefly.")).await;
@@ -153,7 +153,7 @@ async fn conversations_keep_their_first_block_and_get_notes_about_changes() {
 
 #[tokio::test]
 async fn only_agents_that_join_projects_get_their_instructions() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let projects = Projects::new(store.clone(), Libraries::default());
         let with = ProjectSettings { libraries: vec!["papers".to_owned()], ..settings("Sales", "Briefly.") };
         new(store, "ada", "p", with).await;
@@ -187,7 +187,7 @@ async fn only_agents_that_join_projects_get_their_instructions() {
 
 #[tokio::test]
 async fn folders_in_a_project_have_its_instructions_and_libraries_unless_they_have_their_own() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let with = |name: &str, instructions: &str, libraries: &[&str]| ProjectSettings {
             libraries: libraries.iter().map(|id| (*id).to_owned()).collect(),
             ..settings(name, instructions)

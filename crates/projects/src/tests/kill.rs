@@ -2,6 +2,7 @@
 
 use super::*;
 use test_process::KillTest;
+use test_store::open;
 
 const KILLS: KillTest = KillTest {
     variable: "PROJECTS_KILL_URL",
@@ -9,14 +10,10 @@ const KILLS: KillTest = KillTest {
 };
 const MEMBERS: usize = 40;
 
-async fn open(url: &str) -> Store {
-    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
-}
-
 /// Creates the project, and adds the members and names that are not there: each member comes with a
 /// version.
 async fn serve(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     if find(&store, "ada", "p").await.unwrap().is_none() {
         assert_eq!(new(&store, "ada", "p", settings("0", "")).await, CreateOutcome::Created);
     }
@@ -43,7 +40,7 @@ async fn serve(url: &str) {
 /// Checks that each change has its row in the audit log, and that all folders have the name of the
 /// project; returns the number of members.
 async fn check(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let Some(project) = find(&store, "ada", "p").await.unwrap() else {
         assert_eq!(folders(&store, "ada").await, [""; 0]);
         store.close().await;

@@ -6,22 +6,14 @@ mod kill;
 
 use crate::project::{Color, ProjectSettings, Role};
 use crate::store::*;
-use ::store::{AuditEntry, BeginRun, BeginRunOutcome, NewMessage, NewUser, Schema, Store, StoreError};
+use ::store::{AuditEntry, BeginRun, BeginRunOutcome, NewUser, Schema, Store, StoreError};
 use auth::audit_row;
 use capability::Libraries;
 use serde_json::Value;
 use std::time::Duration;
+use test_store::on_each_database;
+use wire::UiMessage;
 use wire::organize::{ConversationChange, Folder, MoveTo};
-use wire::{Role as Author, UiMessage};
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
 
 fn audit(user: &str, what: &str) -> AuditEntry {
     audit_row(user, &format!("projects:{what}"), "", Value::Null)
@@ -69,25 +61,9 @@ async fn begin(store: &Store, user: &str, conversation: &str, number: u32) {
     let end = ::store::sql::query("UPDATE runs SET status = 'done', ended_at = 1, events_until = 0");
     store.write(move |db| Box::pin(async move { Ok(end.execute(db).await.map(drop)?) })).await.unwrap();
     let key = format!("m-{conversation}-{number}");
-    let answer = UiMessage::new(format!("a-{conversation}-{number}"), Author::Assistant);
-    let begin = BeginRun {
-        conversation_id: conversation.to_owned(),
-        page_id: "p".to_owned(),
-        agent_id: "helper".to_owned(),
-        title: "Talk".to_owned(),
-        submission_key: key.clone(),
-        message_id: answer.id.clone(),
-        insert: vec![
-            NewMessage { parent_id: None, message: UiMessage::user(&key, "Hello") },
-            NewMessage { parent_id: Some(key.clone()), message: answer },
-        ],
-        update: Vec::new(),
-        run_id: format!("r-{conversation}-{number}"),
-        now: 10,
-        lease_until: 15_000,
-        audit: Vec::new(),
-        grants: Vec::new(),
-    };
+    let (answer, run) = (format!("a-{conversation}-{number}"), format!("r-{conversation}-{number}"));
+    let begin = test_store::begin_run(conversation, None, UiMessage::user(key, "Hello"), (&answer, &run));
+    let begin = BeginRun { now: 10, lease_until: 15_000, ..begin };
     assert!(matches!(store.begin_run(user, begin).await.unwrap(), BeginRunOutcome::Started { .. }));
 }
 
@@ -106,7 +82,7 @@ async fn folders(store: &Store, user: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_project_is_a_folder_with_settings() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         assert_eq!(new(store, "ada", "p", settings("Sales", "Briefly.")).await, CreateOutcome::Created);
         assert_eq!(folders(store, "ada").await, ["Sales red"]);
         let found = find(store, "ada", "p").await.unwrap().unwrap();
@@ -157,7 +133,7 @@ async fn a_project_is_a_folder_with_settings() {
 
 #[tokio::test]
 async fn members_do_what_their_roles_allow() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         new(store, "ada", "p", settings("Sales", "Briefly.")).await;
         assert_eq!(join(store, "eve", "p", "eve", Role::Editor).await, AddOutcome::Unknown);
         assert_eq!(join(store, "ada", "p", "bob", Role::Viewer).await, AddOutcome::Added);
@@ -218,7 +194,7 @@ async fn members_do_what_their_roles_allow() {
 
 #[tokio::test]
 async fn limits_of_folders_and_projects_are_enforced() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         for number in 0..::store::MAX_FOLDERS {
             assert!(store.add_folder("bob", Folder::new(format!("x{number}"), "x"), 1).await.unwrap());
         }
@@ -236,7 +212,7 @@ async fn limits_of_folders_and_projects_are_enforced() {
 
 #[tokio::test]
 async fn data_of_a_user_is_deleted_with_them() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let ada = NewUser {
             id: "ada".to_owned(),
             name: "Ada".to_owned(),

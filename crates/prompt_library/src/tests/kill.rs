@@ -2,6 +2,7 @@
 
 use super::*;
 use test_process::KillTest;
+use test_store::open;
 
 const KILLS: KillTest = KillTest {
     variable: "PROMPTS_KILL_URL",
@@ -11,13 +12,9 @@ const PROMPTS: usize = 30;
 /// The versions of each prompt when all is done.
 const VERSIONS: i64 = 3;
 
-async fn open(url: &str) -> Store {
-    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
-}
-
 /// Adds the prompts and versions that are not there.
 async fn serve(url: &str) {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     for number in 0..PROMPTS {
         let id = format!("p-{number}");
         let known = find(&store, "ada", &id).await.unwrap().map_or(0, |prompt| prompt.version);
@@ -41,7 +38,7 @@ async fn serve(url: &str) {
 /// Checks that each version has its row in the audit log and each prompt the text of its version; returns the
 /// number of versions.
 async fn check(url: &str) -> usize {
-    let store = open(url).await;
+    let store = open(&[TABLES], url).await;
     let prompts = list(&store, "ada").await.unwrap();
     assert!(prompts.iter().all(|prompt| prompt.content.text == format!("Version {}.", prompt.version - 1)));
     let count = usize::try_from(prompts.iter().map(|prompt| prompt.version).sum::<i64>()).unwrap();

@@ -4,19 +4,10 @@ mod kill;
 
 use crate::prompt::PromptContent;
 use crate::store::{SHARED, SaveOutcome, SavePrompt, StoredPrompt, TABLES, delete, find, list, list_whole, save};
-use ::store::{Schema, Store};
+use ::store::Store;
 use auth::audit_row;
 use serde_json::Value;
-use std::time::Duration;
-
-/// Runs a test with each kind of database.
-async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
-}
+use test_store::on_each_database;
 
 fn content(name: &str, text: &str) -> PromptContent {
     PromptContent { name: name.to_owned(), description: String::new(), text: text.to_owned() }
@@ -35,7 +26,7 @@ fn names(prompts: &[StoredPrompt]) -> Vec<&str> {
 
 #[tokio::test]
 async fn prompts_are_stored_once_by_name_and_only_for_their_owner() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let check = async |owner: &str, id: &str, after: Option<i64>, name: &str, text: &str, expected: SaveOutcome| {
             assert_eq!(put(store, owner, id, after, content(name, text)).await, expected, "{owner} {id} {name}");
         };
@@ -76,7 +67,7 @@ async fn prompts_are_stored_once_by_name_and_only_for_their_owner() {
 
 #[tokio::test]
 async fn lists_have_the_beginnings_of_texts() {
-    on_each_database(async |store| {
+    on_each_database(&[TABLES], async |store| {
         let text = "é".repeat(1_000);
         assert_eq!(put(store, "ada", "a1", None, content("long", &text)).await, SaveOutcome::Saved);
         let beginning = list(store, "ada").await.unwrap().remove(0).content.text;

@@ -11,9 +11,9 @@ use recordings::format::Recording;
 use std::sync::Arc;
 use std::time::Duration;
 use store::sql::{query, query_scalar};
-use store::{BeginRun, BeginRunOutcome, CapabilityTables, NewMessage, Schema, Store};
+use store::{BeginRunOutcome, CapabilityTables, Schema, Store};
 use tokio_util::sync::CancellationToken;
-use wire::{Role, UiMessage};
+use wire::UiMessage;
 
 static TABLES: [CapabilityTables; 1] = [recordings::TABLES];
 
@@ -60,25 +60,8 @@ impl World {
         let head =
             self.store.read(move |db| Box::pin(async move { Ok(head.fetch_optional(db).await?) })).await.unwrap();
         let (question, answer) = (format!("q-{run}"), format!("a-{run}"));
-        let new = |parent: Option<&str>, message| NewMessage { parent_id: parent.map(str::to_owned), message };
-        let begin = BeginRun {
-            conversation_id: conversation.to_owned(),
-            page_id: "p".to_owned(),
-            agent_id: "helper".to_owned(),
-            title: "T".to_owned(),
-            submission_key: run.to_owned(),
-            insert: vec![
-                new(head.as_deref(), UiMessage::user(&question, "hi")),
-                new(Some(&question), UiMessage::new(answer.clone(), Role::Assistant)),
-            ],
-            update: Vec::new(),
-            message_id: answer,
-            run_id: run.to_owned(),
-            now: 1,
-            lease_until: 2,
-            audit: Vec::new(),
-            grants: Vec::new(),
-        };
+        let message = UiMessage::user(question, "hi");
+        let begin = test_store::begin_run(conversation, head.as_deref(), message, (&answer, run));
         let begun = self.store.begin_run("ada", begin).await.unwrap();
         assert!(matches!(begun, BeginRunOutcome::Started { .. }));
     }

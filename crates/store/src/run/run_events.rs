@@ -176,16 +176,10 @@ impl Store {
         after_seq: u64,
         limit: u32,
     ) -> Result<Vec<JournalRow>, StoreError> {
-        let (owner, run_id, limit) = (owner.to_owned(), run_id.to_owned(), limit.min(MAX_EVENTS));
         // The number comes from a client; there are no events beyond the range of the database.
         let Ok(after) = i64::try_from(after_seq) else { return Ok(Vec::new()) };
-        self.read(move |db| {
-            Box::pin(async move {
-                let query = sql::query(EVENTS).bind(owner).bind(run_id).bind(after).bind(limit);
-                query.fetch_all(db).await?.iter().map(journal_row).collect()
-            })
-        })
-        .await
+        let query = sql::query(EVENTS).bind(owner).bind(run_id).bind(after).bind(limit.min(MAX_EVENTS));
+        self.rows(query, journal_row).await
     }
 
     /// Deletes the journal up to the first event of a run that is active or ended at `ended_before` (Unix time,

@@ -246,13 +246,13 @@ pub(crate) async fn count_refused(store: &Store, refused: NewDelivery) -> Result
 /// Returns the newest deliveries of a trigger.
 pub(crate) async fn newest(store: &Store, trigger: &TriggerKey) -> Result<Vec<Delivery>, StoreError> {
     let list = of_trigger(NEWEST, trigger).bind(MAX_SHOWN);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(delivery).collect() })).await
+    store.rows(list, delivery).await
 }
 
 /// Returns deliveries whose runs have not ended, oldest first, after the one with this id.
 pub(crate) async fn running(store: &Store, after: &str) -> Result<Vec<Delivery>, StoreError> {
     let list = sql::query(RUNNING).bind(after).bind(MAX_RUNNING);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(delivery).collect() })).await
+    store.rows(list, delivery).await
 }
 
 /// Stores the end of a delivery's run. Returns false if it is stored already.
@@ -272,8 +272,7 @@ pub(crate) async fn body(
     id: &str,
 ) -> Result<Option<(Option<String>, Vec<u8>)>, StoreError> {
     let find = of_trigger(BODY, trigger).bind(id);
-    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    row.map(|row| Ok((row.try_get("content_type")?, row.try_get("body")?))).transpose()
+    store.optional_row(find, |row| Ok((row.try_get("content_type")?, row.try_get("body")?))).await
 }
 
 /// Returns a delivery as it was received, if it is known.

@@ -87,14 +87,13 @@ pub(crate) async fn ensure(db: &mut Db, key: &TriggerKey, subject: &str, now: i6
 /// Returns the state of a trigger, if it has one.
 pub(crate) async fn find(store: &Store, key: &TriggerKey) -> Result<Option<StateRow>, StoreError> {
     let find = of_trigger(FIND, key);
-    let read = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) }));
-    read.await?.as_ref().map(state).transpose()
+    store.optional_row(find, state).await
 }
 
 /// Returns the states of all triggers.
 pub(crate) async fn states(store: &Store) -> Result<Vec<StateRow>, StoreError> {
     let list = sql::query(ALL).bind(MAX_STATES);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(state).collect() })).await
+    store.rows(list, state).await
 }
 
 /// Stores up to when ticks and events were considered, unless another server has stored it.

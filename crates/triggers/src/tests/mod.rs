@@ -12,7 +12,7 @@ use crate::engine::Triggers;
 use crate::host::Host;
 use crate::store;
 use ::store::sql::{self, Db};
-use ::store::{CapabilityTables, Migration, Schema, Store, StoreError, Table};
+use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
 use capability::Waiting;
 use chat::Caller;
 use config::{ConnectionType, Language};
@@ -23,7 +23,6 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use workflow_definition::{Trigger, WebhookSender};
 use workflows::{ReportedEvent, RunEnd, StartOutcome, TriggeredRun, TriggeredWorkflow};
 
@@ -166,10 +165,5 @@ fn caller(id: &str, roles: Vec<String>) -> Caller {
 
 /// Runs a test with each kind of database.
 async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let schema = Schema::new(&[RUN_TABLES, store::TABLES]);
-        let store = schema.open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
+    test_store::on_each_database(&[RUN_TABLES, store::TABLES], test).await;
 }

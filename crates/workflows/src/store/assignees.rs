@@ -58,5 +58,5 @@ pub(crate) async fn assignees(store: &Store, task_id: &str) -> Result<Vec<Assign
         let name = row.try_get("name")?;
         Ok(if row.try_get::<String>("kind")? == "role" { Assignee::Role(name) } else { Assignee::User(name) })
     };
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }

@@ -78,10 +78,7 @@ pub(crate) async fn insert_link(db: &mut Db, link: &ConversationLink) -> Result<
 /// Returns to which conversation a run belongs.
 pub(crate) async fn link(store: &Store, run_id: &str) -> Result<Option<ConversationLink>, StoreError> {
     let find = sql::query(LINK).bind(run_id);
-    let read = store.read(move |db| {
-        Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(ConversationLink::read).transpose() })
-    });
-    read.await
+    store.optional_row(find, ConversationLink::read).await
 }
 
 /// Returns the run that a call has started before.
@@ -117,8 +114,5 @@ pub(crate) async fn waiting_conversations(
     let mut query = sql::QueryBuilder::new(WAITING);
     query.push(MAY_ANSWER).push(AMONG);
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(ids);
-    let read = store.read(move |db| {
-        Box::pin(async move { query.fetch_all(db).await?.iter().map(|row| Ok(row.try_get("id")?)).collect() })
-    });
-    read.await
+    store.rows(query, |row| Ok(row.try_get("id")?)).await
 }

@@ -176,7 +176,7 @@ pub(crate) async fn runs_of(
     let rest = "WHERE owner = $1 AND parent_id IS NULL AND id < $2 AND ($3 = '' OR workflow_id = $3)
         ORDER BY id DESC LIMIT $4";
     let list = sql::query(select(rest)).bind(owner).bind(before).bind(workflow.unwrap_or_default()).bind(most);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
+    store.rows(list, RunRow::read).await
 }
 
 /// The filter of an administrator's list of runs.
@@ -205,7 +205,7 @@ pub(crate) async fn list(store: &Store, before: &str, filter: RunFilter, most: u
     let list = sql::query(select(rest)).bind(before).bind(state.unwrap_or_default());
     let list = list.bind(workflow.unwrap_or_default()).bind(owner.unwrap_or_default());
     let list = list.bind(from.unwrap_or_default()).bind(to.unwrap_or(i64::MAX)).bind(most);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(RunRow::read).collect() })).await
+    store.rows(list, RunRow::read).await
 }
 
 /// Stores that a run waits.
@@ -335,11 +335,5 @@ pub(crate) async fn delete_ended_before(store: &Store, time: i64) -> Result<bool
 /// Returns the ids and owners of open runs that no job of this kind drives.
 pub(crate) async fn open_without(store: &Store, kind: &str, before: i64) -> Result<Vec<(String, String)>, StoreError> {
     let find = sql::query(OPEN_WITHOUT_JOB).bind(before).bind(kind).bind(200_u32);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let rows = find.fetch_all(db).await?;
-            rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("owner")?))).collect()
-        })
-    });
-    read.await
+    store.rows(find, |row| Ok((row.try_get("id")?, row.try_get("owner")?))).await
 }

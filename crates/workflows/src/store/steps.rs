@@ -220,7 +220,7 @@ pub(crate) async fn steps_of(store: &Store, run_id: &str) -> Result<Vec<StepRow>
 /// Returns those of these steps that neither wait nor have an unknown outcome any more.
 pub(crate) async fn settled_steps(store: &Store, run_id: &str, paths: Vec<String>) -> Result<Vec<StepRow>, StoreError> {
     let find = sql::query(SETTLED).bind(run_id.to_owned()).bind(paths);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(StepRow::read).collect() })).await
+    store.rows(find, StepRow::read).await
 }
 
 /// Counts steps that start. Returns the number of the first of them; `None` if the run was asked to stop, or

@@ -206,7 +206,7 @@ pub(crate) async fn tasks_for(
 ) -> Result<Vec<TaskRow>, StoreError> {
     let query = select("state = 'open' AND", MAY_ANSWER, " AND id > $3 ORDER BY id LIMIT $4");
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(after).bind(most);
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+    store.rows(query, TaskRow::read).await
 }
 
 /// Returns the open tasks that have begun to wait for a caller after a time, oldest first, at most `most`: newer ones, and
@@ -222,8 +222,7 @@ pub(crate) async fn tasks_since(
     tasks.retain(|task| task.created_at > since);
     let query = select("state = 'open' AND", ADDED_SINCE, " ORDER BY id LIMIT $4");
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(since).bind(most);
-    let rows = store.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
-    tasks.extend(rows.iter().map(TaskRow::read).collect::<Result<Vec<_>, _>>()?);
+    tasks.extend(store.rows(query, TaskRow::read).await?);
     tasks.sort_by(|one, other| one.id.cmp(&other.id));
     tasks.dedup_by(|one, other| one.id == other.id);
     tasks.truncate(most as usize);
@@ -242,7 +241,7 @@ pub(crate) async fn tasks_below(
         " AND run_id IN (SELECT id FROM workflow_runs WHERE root_id = $3 AND ended_at IS NULL) ORDER BY id LIMIT $4";
     let query = select("state = 'open' AND", MAY_ANSWER, below);
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(run_id).bind(most);
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+    store.rows(query, TaskRow::read).await
 }
 
 /// Counts the open tasks that a caller may answer, up to `most`.
@@ -302,34 +301,28 @@ pub(crate) async fn open_tasks(
     .into();
     let query = sql::query(text).bind(after).bind(workflow.unwrap_or_default()).bind(owner.unwrap_or_default());
     let query = query.bind(from.unwrap_or_default()).bind(to.unwrap_or(i64::MAX)).bind(most);
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+    store.rows(query, TaskRow::read).await
 }
 
 /// Returns a task that a caller may answer.
 pub(crate) async fn open_task(store: &Store, caller: &Caller, id: &str) -> Result<Option<TaskRow>, StoreError> {
     let query = select("", MAY_ANSWER, " AND id = $3");
     let query = query.build().bind(&caller.user_id).bind(caller.roles().to_vec()).bind(id);
-    let read = store.read(move |db| {
-        Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
-    });
-    read.await
+    store.optional_row(query, TaskRow::read).await
 }
 
 /// Returns a task, for administrators.
 pub(crate) async fn task(store: &Store, id: &str) -> Result<Option<TaskRow>, StoreError> {
     let text: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_tasks WHERE id = $1").into();
     let query = sql::query(text).bind(id);
-    let read = store.read(move |db| {
-        Box::pin(async move { query.fetch_optional(db).await?.as_ref().map(TaskRow::read).transpose() })
-    });
-    read.await
+    store.optional_row(query, TaskRow::read).await
 }
 
 /// Returns the tasks of a run.
 pub(crate) async fn tasks_of_run(store: &Store, run_id: &str) -> Result<Vec<TaskRow>, StoreError> {
     let text: Arc<str> = format!("SELECT {COLUMNS} FROM workflow_tasks WHERE run_id = $1 ORDER BY id").into();
     let query = sql::query(text).bind(run_id);
-    store.read(move |db| Box::pin(async move { query.fetch_all(db).await?.iter().map(TaskRow::read).collect() })).await
+    store.rows(query, TaskRow::read).await
 }
 
 /// Stores an answer. Returns false if the task is not open any more.

@@ -91,7 +91,7 @@ pub(crate) async fn waits_for(
     most: u32,
 ) -> Result<Vec<WaitRow>, StoreError> {
     let find = sql::query(FOR_EVENT).bind(event.to_owned()).bind(after.0.clone()).bind(after.1.clone()).bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(wait).collect() })).await
+    store.rows(find, wait).await
 }
 
 /// Stores up to which event waits were compared.

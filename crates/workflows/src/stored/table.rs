@@ -159,7 +159,7 @@ const DELETE: &str = "
 /// Returns all stored definitions.
 pub(crate) async fn list(store: &Store) -> Result<Vec<StoredWorkflow>, StoreError> {
     let list = sql::query(LIST).bind(MAX_STORED);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(stored).collect() })).await
+    store.rows(list, stored).await
 }
 
 /// Returns a text that changes whenever a server changes a stored definition.
@@ -172,8 +172,7 @@ pub(crate) async fn version(store: &Store) -> Result<String, StoreError> {
 /// Returns a stored definition.
 pub(crate) async fn find(store: &Store, id: &str) -> Result<Option<StoredWorkflow>, StoreError> {
     let find = sql::query(FIND).bind(id.to_owned());
-    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    row.as_ref().map(stored).transpose()
+    store.optional_row(find, stored).await
 }
 
 /// Returns the versions of a definition, newest first.
@@ -187,7 +186,7 @@ pub(crate) async fn versions(store: &Store, id: &str) -> Result<Vec<StoredVersio
             created_at: row.try_get("created_at")?,
         })
     };
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(list, read).await
 }
 
 /// Returns a version of a definition that is not deleted.
@@ -232,7 +231,7 @@ pub(super) async fn delete(store: &Store, id: &str, now: i64, entry: AuditEntry)
 /// Returns the definitions in use of authors who are no administrators and have accounts.
 pub(super) async fn limited(store: &Store) -> Result<Vec<StoredWorkflow>, StoreError> {
     let list = sql::query(LIMITED).bind(MAX_STORED);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(stored).collect() })).await
+    store.rows(list, stored).await
 }
 
 /// Disables definitions, each for its cause, with an audit entry for each. Returns the ids of those that were in use.

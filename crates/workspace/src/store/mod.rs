@@ -171,7 +171,7 @@ pub(crate) async fn version_of(store: &Store, of: &Conversation, number: i64) ->
 
 async fn find_versions(store: &Store, of: &Conversation, path: &str, number: i64) -> Result<Vec<Version>, StoreError> {
     let find = sql::query(VERSIONS).bind(of.owner.clone()).bind(of.id.clone()).bind(path.to_owned()).bind(number);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(version).collect() })).await
+    store.rows(find, version).await
 }
 
 fn version(row: &Row) -> Result<Version, StoreError> {

@@ -111,7 +111,7 @@ async fn insert(
 /// Returns the links to files of a conversation, the newest first.
 pub(crate) async fn shares(store: &Store, of: &Conversation) -> Result<Vec<NewShare>, StoreError> {
     let list = sql::query(LIST).bind(of.owner.clone()).bind(of.id.clone()).bind(MAX_SHARES);
-    store.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(link).collect() })).await
+    store.rows(list, link).await
 }
 
 fn link(row: &Row) -> Result<NewShare, StoreError> {
@@ -151,19 +151,16 @@ pub(crate) async fn unshare(
 /// Returns what is behind a link, for anybody who has it.
 pub(crate) async fn shared(store: &Store, id: &str) -> Result<Option<SharedRow>, StoreError> {
     let find = sql::query(SHARED).bind(id.to_owned());
-    let find = store.read(move |db| {
-        Box::pin(async move {
-            let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-            Ok(Some(SharedRow {
-                path: row.try_get("path")?,
-                shared_by: row.try_get("shared_by")?,
-                created_at: row.try_get("created_at")?,
-                owner: row.try_get("owner")?,
-                file_id: row.try_get("file_id")?,
-                media_type: row.try_get("media_type")?,
-                size: row.try_get::<i64>("size")?.cast_unsigned(),
-            }))
+    let read = |row: &Row| {
+        Ok(SharedRow {
+            path: row.try_get("path")?,
+            shared_by: row.try_get("shared_by")?,
+            created_at: row.try_get("created_at")?,
+            owner: row.try_get("owner")?,
+            file_id: row.try_get("file_id")?,
+            media_type: row.try_get("media_type")?,
+            size: row.try_get::<i64>("size")?.cast_unsigned(),
         })
-    });
-    find.await
+    };
+    store.optional_row(find, read).await
 }

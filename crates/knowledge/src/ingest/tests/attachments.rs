@@ -1,11 +1,10 @@
 //! Files that are attached in a conversation, as documents of it.
 
 use super::*;
-use ::store::{BeginRun, NewFile as StoredFile, NewMessage};
+use ::store::NewFile as StoredFile;
 use contract::RunScope;
 use serde_json::json;
 use test_postgres::database_files_of_each_kind;
-use wire::{Role, UiMessage};
 
 /// Attaches a file to a new message.
 async fn attach(server: &Server, id: &str, name: &str, text: &'static str) {
@@ -16,25 +15,8 @@ async fn attach(server: &Server, id: &str, name: &str, text: &'static str) {
     store.finish_file("ada", id, "text/markdown", text.len() as u64).await.unwrap();
     let file = json!({ "type": "file", "mediaType": "text/markdown", "url": format!("/api/files/{id}") });
     let message = json!({ "id": format!("with-{id}"), "role": "user", "parts": [file] });
-    let answer = UiMessage::new(format!("answer-{id}"), Role::Assistant);
-    let begin = BeginRun {
-        conversation_id: "c".to_owned(),
-        page_id: "p".to_owned(),
-        agent_id: "a".to_owned(),
-        title: "T".to_owned(),
-        submission_key: id.to_owned(),
-        insert: vec![
-            NewMessage { parent_id: None, message: serde_json::from_value(message).unwrap() },
-            NewMessage { parent_id: Some(format!("with-{id}")), message: answer },
-        ],
-        update: Vec::new(),
-        message_id: format!("answer-{id}"),
-        run_id: format!("run-{id}"),
-        now: 1,
-        lease_until: 2,
-        audit: Vec::new(),
-        grants: Vec::new(),
-    };
+    let (answer, run) = (format!("answer-{id}"), format!("run-{id}"));
+    let begin = test_store::begin_run("c", None, serde_json::from_value(message).unwrap(), (&answer, &run));
     store.begin_run("ada", begin).await.unwrap();
     execute(server, "UPDATE runs SET status = 'done', ended_at = 1, events_until = 0").await;
 }

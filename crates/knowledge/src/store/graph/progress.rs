@@ -121,7 +121,6 @@ const REDO: &str = "
 /// Returns the extraction from a document.
 pub(crate) async fn extraction(store: &Store, document_id: &str) -> Result<Option<ExtractionRow>, StoreError> {
     let find = sql::query(ONE).bind(document_id);
-    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
     let read = |row: &Row| -> Result<_, StoreError> {
         Ok(ExtractionRow {
             version_id: row.try_get("version_id")?,
@@ -134,7 +133,7 @@ pub(crate) async fn extraction(store: &Store, document_id: &str) -> Result<Optio
             next_chunk: u32::try_from(row.try_get::<i64>("next_chunk")?).map_err(|_| damaged())?,
         })
     };
-    row.as_ref().map(read).transpose()
+    store.optional_row(find, read).await
 }
 
 /// Returns how far the extraction from a library is with these settings.
@@ -191,7 +190,7 @@ async fn pending(store: &Store, find: sql::Query) -> Result<Vec<PendingExtractio
     let read = |row: &Row| -> Result<_, StoreError> {
         Ok(PendingExtraction { document_id: row.try_get("id")?, owner: row.try_get("owner")? })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns libraries from which something was extracted, those after an id.
@@ -208,7 +207,7 @@ pub(crate) async fn libraries_with_graph(
             is_switched_on: row.try_get::<i64>("is_switched_on")? != 0,
         })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Deletes what was extracted from a library.

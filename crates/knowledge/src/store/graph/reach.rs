@@ -71,9 +71,8 @@ const REACHED: Sql = Sql::pair(
 pub(crate) async fn reached(store: &Store, reach: Reach) -> Result<Vec<(String, u32)>, StoreError> {
     let find = sql::query(REACHED).bind(reach.entity_id).bind(reach.depth).bind(reach.direction.name());
     let find = find.bind(reach.kind).bind(reach.most);
-    let rows = store.read(move |db| Box::pin(async move { Ok(find.fetch_all(db).await?) })).await?;
     let read = |row: &sql::Row| -> Result<_, StoreError> {
         Ok((row.try_get("id")?, u32::try_from(row.try_get::<i64>("depth")?).unwrap_or(u32::MAX)))
     };
-    rows.iter().map(read).collect()
+    store.rows(find, read).await
 }

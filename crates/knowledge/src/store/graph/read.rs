@@ -207,7 +207,7 @@ pub(crate) async fn entities_named(
 }
 
 async fn rows(store: &Store, find: sql::Query) -> Result<Vec<EntityRow>, StoreError> {
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
 
 /// Returns the names of an entity in the documents, the most frequent first.
@@ -219,7 +219,7 @@ pub(crate) async fn names(store: &Store, entity_id: &str) -> Result<Vec<String>,
 /// Returns chunks that mention an entity, each once.
 pub(crate) async fn mentions(store: &Store, entity_id: &str, most: u32) -> Result<Vec<MentionRow>, StoreError> {
     let find = sql::query(MENTIONS).bind(entity_id).bind(most);
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read_mention).collect() })).await
+    store.rows(find, read_mention).await
 }
 
 /// Returns the relations from these entities and to them, those with the most evidence first.
@@ -266,5 +266,5 @@ async fn relation_rows(store: &Store, find: sql::Query) -> Result<Vec<RelationRo
             count: row.try_get("uses")?,
         })
     };
-    store.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(read).collect() })).await
+    store.rows(find, read).await
 }
