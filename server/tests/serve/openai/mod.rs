@@ -6,7 +6,7 @@ mod limits;
 
 use crate::process::Server;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Starts a server with an agent that has a tool of its own and one that needs an approval, and with

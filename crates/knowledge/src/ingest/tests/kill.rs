@@ -15,7 +15,7 @@ const DOCUMENTS: usize = 12;
 fn text(number: usize) -> String {
     let paragraph = |at: usize| {
         // Every fourth file is too large for one transaction.
-        let words = if number % 4 == 0 { 220 } else { 80 };
+        let words = if number.is_multiple_of(4) { 220 } else { 80 };
         format!(
             "## Part {at}\n\nDocument{number} says word{number}x{at} about pumps. {}\n\n",
             "More words. ".repeat(words)
