@@ -1,5 +1,5 @@
 //! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API, of Slack, of Discord
-//! and of Feishu.
+//! and of Feishu. Those in `peers` are by others.
 
 #[path = "channels/config.rs"]
 mod config_errors;
@@ -35,6 +35,8 @@ mod files;
 mod forms;
 #[path = "channels/kill.rs"]
 mod kill;
+#[path = "channels/peers/process.rs"]
+mod peers;
 #[path = "channels/pictures.rs"]
 mod pictures;
 #[path = "channels/posts.rs"]
@@ -49,5 +51,9 @@ mod slack_conversations;
 mod slack_events;
 #[path = "channels/slack_messages.rs"]
 mod slack_messages;
+#[path = "channels/peers/slack.rs"]
+mod slack_peer;
 #[path = "channels/telegram.rs"]
 mod telegram;
+#[path = "channels/peers/telegram.rs"]
+mod telegram_peer;

@@ -4,7 +4,7 @@ use super::{MIN_PAUSE, Session};
 use crate::messenger::{COMMANDS, SendError};
 use crate::telegram::{TelegramBot, read_update, update_id};
 use ::jobs::JobContext;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl Session<'_> {
     /// Reads until an error. It begins with all messages that Telegram has not been told to forget, whatever their
@@ -22,9 +22,14 @@ impl Session<'_> {
         let mut next = 0;
         loop {
             self.wait_for_room().await?;
+            let asked = Instant::now();
             let updates = bot.updates(next).await?;
             *pause = MIN_PAUSE;
-            let Some(last) = updates.iter().filter_map(update_id).max() else { continue };
+            let Some(last) = updates.iter().filter_map(update_id).max() else {
+                // Some servers of the API do not wait for messages.
+                tokio::time::sleep(MIN_PAUSE.saturating_sub(asked.elapsed())).await;
+                continue;
+            };
             let read = updates.iter().filter_map(|update| read_update(update, &self.account)).collect();
             let mut batch = self.sort(read).await?;
             next = next.max(last.saturating_add(1));

@@ -212,7 +212,10 @@ impl TelegramBot {
             return Err(ApiError::Unavailable(format!("a response with status {status} cannot be read")));
         };
         match read {
-            ApiResponse { ok: true, result: Some(result), .. } => Ok(result),
+            // Some servers of the API send no result where Telegram sends `true`.
+            ApiResponse { ok: true, result, .. } => result
+                .or_else(|| serde_json::from_value(Value::Null).ok())
+                .ok_or_else(|| ApiError::Unavailable("a response has no result".to_owned())),
             ApiResponse { parameters: Some(parameters), .. } if parameters.retry_after.is_some() => {
                 Err(ApiError::Wait(Duration::from_secs(parameters.retry_after.unwrap_or(1).clamp(1, 3_600))))
             }

@@ -263,6 +263,41 @@ async fn a_call_is_approved_by_its_user_only_and_once() {
 }
 
 #[tokio::test]
+async fn a_question_is_answered_by_a_button_or_a_text() {
+    let input = r#"{"kind":"approach_choice","question":"Which?","options":["Red","Blue"]}"#;
+    let question = || tool_call_reply(&[("q", "ask-user", input)]);
+    let replies = || vec![question(), text_reply("Green it is."), question(), text_reply("Blue it is.")];
+    on_each_database(replies, async |_, telegram, _| {
+        telegram.write(7, 7, "Paint it");
+        telegram.until("buttons", |fake| fake.button(7).is_some()).await;
+        telegram.write(7, 7, "Green");
+        telegram.until_text(7, "Green it is.").await;
+        telegram.until_text(7, "➡️ Green").await;
+        telegram.write(7, 7, "Again");
+        telegram.until("buttons", |fake| fake.button(7).is_some()).await;
+        let (card, red) = telegram.button(7).unwrap();
+        telegram.press(7, 7, card, &red.replace(":0", ":1"));
+        telegram.until_text(7, "Blue it is.").await;
+        telegram.until_text(7, "➡️ Blue").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_api_that_does_not_wait_for_messages_is_asked_once_a_second() {
+    on_each_database(Vec::new, async |_, telegram, _| {
+        telegram.be_impatient();
+        telegram.write(7, 7, "/status");
+        telegram.until_text(7, "You write as ada").await;
+        let before = telegram.polls();
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let polls = telegram.polls() - before;
+        assert!(polls <= 4, "{polls}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_rates_of_the_messenger_are_kept_and_a_refused_format_is_left_out() {
     let long = "word ".repeat(1_500);
     let replies = || vec![text_reply(&long), text_reply("**bold**")];

@@ -1,5 +1,6 @@
 //! Pages for the review of what people read in messengers. Where the environment variable `PICTURES` names a folder, each
-//! test with a stand-in leaves a page there: what people wrote, and the messages of the bot in their last state.
+//! test with a stand-in leaves a page there: what people wrote, and the messages of the bot in their last state, and in
+//! the last one with buttons.
 
 use pulldown_cmark::{Event, Options, Parser, html};
 use serde_json::{Value, json};
@@ -105,16 +106,18 @@ impl Picture {
             return;
         }
         let (id, shown) = (id.to_string(), read(body));
-        match self.bubbles.iter().position(|bubble| bubble.id == id) {
-            Some(at) => {
-                self.bubbles[at].shown = shown;
-                self.bubbles[at].edits += 1;
+        let (mut place, mut edits) = (place.to_string(), 0);
+        if let Some(known) = self.bubbles.iter_mut().find(|bubble| bubble.id == id) {
+            if known.shown.buttons.is_empty() || !shown.buttons.is_empty() {
+                known.shown = shown;
+                known.edits += 1;
+                return self.save();
             }
-            None => {
-                let (author, place) = ("Bot".to_owned(), place.to_string());
-                self.bubbles.push(Bubble { id, is_person: false, author, place, shown, edits: 0 });
-            }
+            // The state with the buttons stays, and the next one comes after what the person has pressed.
+            known.id.clear();
+            (place, edits) = (known.place.clone(), known.edits + 1);
         }
+        self.bubbles.push(Bubble { id, is_person: false, author: "Bot".to_owned(), place, shown, edits });
         self.save();
     }
 
@@ -287,23 +290,27 @@ fn messages_are_read_with_their_styles_and_buttons() {
 }
 
 #[test]
-fn page_has_the_last_state_of_each_message() {
+fn page_has_the_last_state_of_each_message_and_the_last_with_buttons() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("new/page.html");
     let mut picture = Picture { page: Some(page.clone()), bubbles: Vec::new() };
     let message = |text: &str, rows: Value| json!({ "content": text, "components": rows });
     let rows = json!([{ "components": [{ "label": "Go", "custom_id": "a:y" }] }]);
     picture.write("<Ada>", 7, "Do it");
+    picture.show((1, 7), &message("Now?", rows.clone()), discord);
     picture.show((1, 7), &message("Really?", rows), discord);
     picture.press("<Ada>", 7, "a:y");
     picture.show((1, 7), &message("Approved", json!([])), discord);
     picture.show((2, 7), &message("…", json!([])), discord);
     picture.remove(2);
     let shown = std::fs::read_to_string(page).unwrap();
-    for expected in ["&lt;Ada&gt; in 7", "Do it", "presses “Go”", "Approved", "edits: 1"] {
+    let expected =
+        ["&lt;Ada&gt; in 7", "Do it", "Really?", "<button", "presses “Go”", "Bot in 7 · edits: 2", "Approved"];
+    for expected in expected {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
-    for gone in ["<Ada>", "Really?", "<button", "…"] {
+    assert_eq!(shown.matches("<button").count(), 1, "{shown}");
+    for gone in ["<Ada>", "Now?", "…"] {
         assert!(!shown.contains(gone), "{gone}: {shown}");
     }
 }

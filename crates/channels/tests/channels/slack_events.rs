@@ -31,11 +31,13 @@ async fn deliver(server: &TestServer, secret: &str, kind: &str, body: &str) -> (
     server.deliver(PATH, &headers, body).await
 }
 
-async fn deliver_json(server: &TestServer, payload: &Value) -> u16 {
+/// Delivers an event; returns the status.
+pub(crate) async fn deliver_json(server: &TestServer, payload: &Value) -> u16 {
     deliver(server, SIGNING_SECRET, "application/json", &payload.to_string()).await.0
 }
 
-async fn deliver_form(server: &TestServer, payload: &Value) -> u16 {
+/// Delivers a pressed button; returns the status.
+pub(crate) async fn deliver_form(server: &TestServer, payload: &Value) -> u16 {
     let payload = payload.to_string();
     let body = url::form_urlencoded::Serializer::new(String::new()).append_pair("payload", &payload).finish();
     deliver(server, SIGNING_SECRET, "application/x-www-form-urlencoded", &body).await.0

@@ -40,6 +40,10 @@ struct Chats {
     next_id: i64,
     /// From which call on there are no responses.
     silent_from: Option<usize>,
+    /// How many requests for updates there were.
+    polls: usize,
+    /// Whether a request for updates is answered at once, also without updates.
+    is_impatient: bool,
     picture: Picture,
 }
 
@@ -136,6 +140,16 @@ impl FakeTelegram {
         self.chats().silent_from = call;
     }
 
+    /// Answers requests for updates at once, also without updates.
+    pub(crate) fn be_impatient(&self) {
+        self.chats().is_impatient = true;
+    }
+
+    /// Returns how many requests for updates there were.
+    pub(crate) fn polls(&self) -> usize {
+        self.chats().polls
+    }
+
     /// Returns the number of calls and their names.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.chats().calls.clone()
@@ -216,14 +230,15 @@ fn respond(status: u16, body: Value) -> Response {
 
 async fn updates(fake: &FakeTelegram, parameters: &Value) -> Response {
     let offset = parameters["offset"].as_i64().unwrap();
+    fake.chats().polls += 1;
     for _ in 0..100 {
         let changed = fake.changed.notified();
-        let found = {
+        let (found, is_impatient) = {
             let mut chats = fake.chats();
             chats.updates.retain(|update| update["update_id"].as_i64().unwrap() >= offset);
-            chats.updates.clone()
+            (chats.updates.clone(), chats.is_impatient)
         };
-        if !found.is_empty() {
+        if is_impatient || !found.is_empty() {
             return respond(200, json!({ "ok": true, "result": found }));
         }
         let _ = tokio::time::timeout(Duration::from_millis(200), changed).await;
