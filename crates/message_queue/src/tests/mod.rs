@@ -208,7 +208,7 @@ async fn a_message_is_either_edited_or_sent() {
         assert!(!claim(store, &edited, 60, 10).await.unwrap(), "another server sends it");
         assert_eq!(due(store, 59).await, None);
 
-        // What comes after that changes nothing until the sending has ended.
+        // Nothing changes it until the sending has ended.
         assert_eq!(put_at(NewQueued { held_until: 90, ..new("q1", "Too late") }, 10).await, PutOutcome::Sending);
         assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Sending);
         assert_eq!(removed(store, "bob", "q1").await, RemoveOutcome::Gone);
