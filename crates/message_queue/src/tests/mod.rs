@@ -108,7 +108,7 @@ async fn removed(store: &Store, user: &str, id: &str) -> RemoveOutcome {
 }
 
 /// Returns the message that is due at the time 10.
-async fn found(store: &Store) -> DueMessage {
+async fn first_due(store: &Store) -> DueMessage {
     next_due(store, 10, 10).await.unwrap().unwrap()
 }
 
@@ -171,7 +171,7 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         assert_eq!(due(store, 20).await, None);
 
         put(store, "ada", "c", new("q1", "Again")).await.unwrap();
-        let again = found(store).await;
+        let again = first_due(store).await;
         postpone(store, again.clone(), 30).await.unwrap();
         assert_eq!((due(store, 29).await, due(store, 30).await.as_deref()), (None, Some("q1")));
         assert_eq!(next_due(store, 10, 30).await.unwrap().unwrap().attempts, 1);
@@ -179,7 +179,7 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         assert_eq!(due(store, 30).await, None);
         assert_eq!(list(store, "ada", "c").await.unwrap()[0].refusal.as_deref(), Some("The agent is gone."));
         put(store, "ada", "c", new("q1", "Changed")).await.unwrap();
-        assert_eq!(found(store).await.attempts, 0, "a change is a new attempt");
+        assert_eq!(first_due(store).await.attempts, 0, "a change is a new attempt");
 
         // The row is deleted with the message, by whomever it is sent, also while a tab edits it.
         put(store, "ada", "c", NewQueued { held_until: 1_000, ..new("q1", "Edited again") }).await.unwrap();
@@ -198,12 +198,12 @@ async fn a_message_is_either_edited_or_sent() {
         let put_at = async |new: NewQueued, now: i64| put(store, "ada", "c", NewQueued { now, ..new }).await.unwrap();
         assert_eq!(put_at(new("q1", "Old"), 5).await, PutOutcome::Queued);
         // The edit begins or ends, the message is removed, or another server sends it, after it was found to be due.
-        let due_before = found(store).await;
+        let due_before = first_due(store).await;
         assert_eq!(put_at(NewQueued { held_until: 20, ..new("q1", "Old") }, 10).await, PutOutcome::Queued);
         assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it is being edited");
         assert_eq!(put_at(new("q1", "New"), 10).await, PutOutcome::Queued);
         assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it has another text");
-        let edited = found(store).await;
+        let edited = first_due(store).await;
         assert!(claim(store, &edited, 60, 10).await.unwrap());
         assert!(!claim(store, &edited, 60, 10).await.unwrap(), "another server sends it");
         assert_eq!(due(store, 59).await, None);
@@ -217,21 +217,21 @@ async fn a_message_is_either_edited_or_sent() {
         assert_eq!(put_at(new("q1", "Newer"), 10).await, PutOutcome::Queued);
         assert!(!claim(store, &edited, 60, 30).await.unwrap());
         // A server that was killed holds it for a limited time.
-        let newer = found(store).await;
+        let newer = first_due(store).await;
         assert!(claim(store, &newer, 60, 10).await.unwrap());
         assert_eq!(put_at(new("q1", "After the kill"), 60).await, PutOutcome::Queued);
-        let last = found(store).await;
+        let last = first_due(store).await;
         assert!(claim(store, &last, 60, 10).await.unwrap());
         refuse(store, last, "The agent is gone.").await.unwrap();
         assert_eq!(put_at(new("q1", "Again"), 10).await, PutOutcome::Queued);
 
-        let again = found(store).await;
+        let again = first_due(store).await;
         assert!(claim(store, &again, 60, 10).await.unwrap());
         done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m"), epoch: 2 }).await;
         assert_eq!(put_at(new("q1", "It is sent"), 10).await, PutOutcome::Sent);
         assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Removed);
         assert_eq!(put_at(new("q2", "Next"), 5).await, PutOutcome::Queued);
-        forget(store, found(store).await).await.unwrap();
+        forget(store, first_due(store).await).await.unwrap();
         assert!(list(store, "ada", "c").await.unwrap().is_empty());
     })
     .await;
