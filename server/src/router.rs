@@ -69,13 +69,14 @@ pub(crate) fn router(state: AppState) -> Router {
     ));
     let routes = routes.layer((
         from_fn(requests::observe_request),
-        from_fn_with_state(state.clone(), error::format_api_errors),
-        CatchPanicLayer::custom(requests::panic_response),
+        // Around the layers that make answers themselves, so that those have the headers as well.
         from_fn(embed::forbid_frames),
         // Pages with chats, which may have dictation, say otherwise.
         header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"),
         header_layer(header::REFERRER_POLICY, "no-referrer"),
         header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        from_fn_with_state(state.clone(), error::format_api_errors),
+        CatchPanicLayer::custom(requests::panic_response),
     ));
     routes.with_state(state)
 }

@@ -1,12 +1,12 @@
 //! A server in the process of a test, whose requests need no socket and may name their caller
 //! themselves, for the tests of who may do what.
 
-use crate::Site;
 use crate::capabilities::config_language;
 use crate::compose::{BackgroundWork, Composition, LoadSummary};
 use crate::embedded::StartError;
 use crate::router;
 use crate::state::AppState;
+use crate::{EmbeddedFile, Site};
 use auth::password::Accounts;
 use axum::Router;
 use config::{Env, LoadResult};
@@ -48,6 +48,12 @@ impl TestServer {
         let composition = Arc::new(composition.map_err(|error| StartError::Other(error.to_string()))?);
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         Ok(Self { state: AppState { composition, metrics, site } })
+    }
+
+    /// Replaces the built site by other files.
+    pub fn with_files(mut self, files: fn(&str) -> Option<EmbeddedFile>) -> Self {
+        self.state.site.files = files;
+        self
     }
 
     /// Returns all routes with everything that a request passes first. Requests need the header `Host`

@@ -12,6 +12,7 @@ mod handler;
 mod metadata;
 mod progress;
 mod prompts;
+mod reading;
 mod resources;
 mod route;
 mod running;

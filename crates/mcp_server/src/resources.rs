@@ -73,6 +73,11 @@ impl Address {
     }
 }
 
+/// Returns whether an address is that of a file.
+pub(crate) fn is_file(uri: &str) -> bool {
+    matches!(Address::parse(uri), Some(Address::File(_)))
+}
+
 /// Returns whether a text may be the id of a library or a document. These need no escapes in an address.
 fn is_id(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');

@@ -7,7 +7,7 @@ use crate::error::Refusal;
 use crate::handler::{Handler, Shared};
 use crate::running::CallKey;
 use crate::section::McpApi;
-use crate::{store, stream};
+use crate::{reading, resources, store, stream};
 use auth::AuthMethod;
 use auth::password::KeyScope;
 use axum::body::Body;
@@ -159,6 +159,9 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
         }
         return Ok(StatusCode::ACCEPTED.into_response());
     }
+    let uri = message.params.as_ref().and_then(|params| params.get("uri")).and_then(Value::as_str);
+    let is_file = method == "resources/read" && uri.is_some_and(resources::is_file);
+    let permit = is_file.then(|| reading::permit(&caller.user_id)).transpose()?;
     let client = Client {
         origin: parts.extensions.get::<Origin>().map(|Origin(origin)| origin.clone()).unwrap_or_default(),
         scopes,
@@ -181,7 +184,10 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     }
     // Proxies must not buffer events.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    Ok(response)
+    Ok(match permit {
+        Some(permit) => reading::holding(response, permit),
+        None => response,
+    })
 }
 
 /// Cancels a call of the user, whichever server it runs on.

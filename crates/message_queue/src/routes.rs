@@ -2,7 +2,7 @@
 
 use crate::message::{Choices, bounded_json, checked};
 use crate::sender::can_send_for;
-use crate::store::{self, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage};
+use crate::store::{self, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome};
 use ::store::StoreError;
 use auth::password::KeyScope;
 use axum::extract::{Path, State};
@@ -13,6 +13,7 @@ use chat::TextOrigin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::time::Duration;
 use web::openapi::{Access, ApiRouter, Tag};
 use web::times::now_millis;
 use web::{HttpError, RequestContext, SentJson, valid_json};
@@ -21,6 +22,10 @@ use wire::{ErrorCode, UiMessage, UserError};
 
 /// The time for which a message that is being edited is not sent, in milliseconds: ten minutes.
 const EDIT_MS: i64 = 10 * 60 * 1_000;
+
+/// How often a change of a message that is being sent is tried, and the pause in between: about ten seconds.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The group in the OpenAPI document.
 const QUEUES: Tag = Tag {
@@ -36,7 +41,8 @@ pub(crate) fn routes(context: Context) -> ApiRouter {
         .put(
             "/api/message-queues/{id}/{message}",
             put,
-            "Add a message to the queue of a conversation, or change one that waits; 429 if the queue is full",
+            "Add a message to the queue of a conversation, or change one that waits; 429 if the queue is full, 503 if it is \
+             being sent for too long",
         )
         .delete("/api/message-queues/{id}/{message}", remove, "Remove a message from the queue of a conversation")
         .map(|router| router.with_state(context))
@@ -126,14 +132,38 @@ async fn put(
     let body = valid_json(body)?;
     let origin = sent_with.map_or(TextOrigin::User, |Extension(sent)| sent.text_origin());
     let new = new_message(body, &message_id, origin, can_send_for(&context, &caller))?;
-    match store::put(&context.store, &caller.user_id, &id, new).await? {
+    match put_when_settled(&context, &caller, &id, new).await? {
         PutOutcome::Queued | PutOutcome::Sent => Ok(queue(&context, &caller, &id).await?),
+        PutOutcome::Sending => Err(being_sent().into()),
         PutOutcome::Gone => Err(UserError::not_found().into()),
         PutOutcome::Full => {
             let message = format!("{MAX_QUEUED} messages are already waiting, or too many in other conversations.");
             Err(UserError::new(ErrorCode::RateLimited, message).into())
         }
     }
+}
+
+/// Stores a message; waits for a server that is sending it, so that it is known whether the change comes too late.
+async fn put_when_settled(
+    context: &Context,
+    caller: &Caller,
+    id: &str,
+    new: NewQueued,
+) -> Result<PutOutcome, StoreError> {
+    for _ in 0..TRIES {
+        let new = NewQueued { now: now_millis(), ..new.clone() };
+        match store::put(&context.store, &caller.user_id, id, new).await? {
+            PutOutcome::Sending => tokio::time::sleep(PAUSE).await,
+            outcome => return Ok(outcome),
+        }
+    }
+    Ok(PutOutcome::Sending)
+}
+
+/// The error for a message that a server is sending, for longer than a request waits.
+fn being_sent() -> UserError {
+    let message = "This message is being sent at this moment. Look in the conversation, or try again.";
+    UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }
 }
 
 fn new_message(
@@ -170,9 +200,12 @@ async fn remove(
     Extension(caller): Extension<Caller>,
     Path((id, message_id)): Path<(String, String)>,
 ) -> Result<NoContent, HttpError> {
-    if store::remove(&context.store, &caller.user_id, &id, &message_id).await? {
-        Ok(NoContent)
-    } else {
-        Err(UserError::not_found().into())
+    for _ in 0..TRIES {
+        match store::remove(&context.store, &caller.user_id, &id, &message_id, now_millis()).await? {
+            RemoveOutcome::Removed => return Ok(NoContent),
+            RemoveOutcome::Gone => return Err(UserError::not_found().into()),
+            RemoveOutcome::Sending => tokio::time::sleep(PAUSE).await,
+        }
     }
+    Err(being_sent().into())
 }

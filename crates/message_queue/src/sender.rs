@@ -3,6 +3,7 @@
 use crate::message::Choices;
 use crate::store::{self, DueMessage};
 use ::store::StoreError;
+use auth::password::{AwayRefusal, KeyScope, user_away};
 use auth::{LOCAL_OWNER, is_visitor_id};
 use capability::{Caller, Context};
 use config::{AuthMode, OWNER_ROLES};
@@ -13,14 +14,25 @@ use wire::{ErrorCode, UserError};
 
 /// The time in which an open page sends the next message itself, in milliseconds.
 const GRACE_MS: i64 = 3_000;
-/// The time after which a message is tried again that could not be sent for the moment, in milliseconds.
-const PAUSE_MS: i64 = 10_000;
+/// The longest time for which a message that is being sent cannot be changed, in milliseconds. It ends with the sending, unless
+/// the server is killed.
+const SENDING_MS: i64 = 60_000;
+/// How often the server tries to send a message that cannot be sent for the moment.
+const MAX_ATTEMPTS: i64 = 10;
+/// The pause after the first attempt, in milliseconds. Each further one is twice as long.
+const FIRST_PAUSE_MS: i64 = 10_000;
+/// The longest pause between two attempts, in milliseconds: ten minutes.
+const LONGEST_PAUSE_MS: i64 = 10 * 60 * 1_000;
 /// The most messages that a server sends in a row.
 const MAX_IN_A_ROW: usize = 50;
 
 /// The reasons that users read.
 const NEEDS_PAGE: &str = "It is sent when you open this conversation.";
 const DISABLED: &str = "Your account is disabled.";
+const MUST_CHANGE_PASSWORD: &str =
+    "Your password has to be replaced first. It is sent when you sign in and open this conversation.";
+const SIGNED_OUT: &str = "You are signed out. It is sent when you sign in and open this conversation.";
+const GAVE_UP: &str = "It could not be sent after several attempts. Send it now, change it, or remove it.";
 const UNREADABLE: &str = "This message cannot be read. Remove it, and write it again.";
 
 /// Sends what is due. Each message is looked for right before it is sent, because the conversation may have gone on.
@@ -34,28 +46,35 @@ pub(crate) async fn send_due(context: &Context) -> Result<(), StoreError> {
         }
         let now = now_millis();
         let Some(due) = store::next_due(&context.store, now - GRACE_MS, now).await? else { return Ok(()) };
-        send(context, due, now).await?;
+        send(context, due).await?;
     }
     Ok(())
 }
 
 /// Sends a message as the owner of its conversation. The row is deleted with that.
-async fn send(context: &Context, due: DueMessage, now: i64) -> Result<(), StoreError> {
+async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     let caller = match caller(context, &due.owner).await? {
         Ok(caller) => caller,
         Err(reason) => return store::refuse(&context.store, due, reason).await,
     };
     let Some(request) = request(&due) else { return store::refuse(&context.store, due, UNREADABLE).await };
+    let now = now_millis();
+    // The user may have begun to edit it, or another server to send it.
+    if !store::claim(&context.store, &due, now + SENDING_MS, now).await? {
+        return Ok(());
+    }
     // Another message may have been sent since this one was found to be due, and its answer may wait for the user.
     match context.chat.send_after(&caller, request, &due.answer_id).await {
         // The stream is dropped: the run belongs to the server, and open pages find it.
         Ok(_) => {
             tracing::info!(conversation = due.conversation_id, "a queued message was sent");
             // Its row is gone, unless the message was in the conversation before: then it must not be found again.
-            store::remove(&context.store, &due.owner, &due.conversation_id, &due.message_id).await?;
-            Ok(())
+            store::forget(&context.store, due).await
         }
-        Err(error) if is_temporary(&error) => store::hold(&context.store, due, now + PAUSE_MS).await,
+        Err(error) if is_temporary(&error) => match pause(due.attempts) {
+            Some(pause) => store::postpone(&context.store, due, now_millis() + pause).await,
+            None => store::refuse(&context.store, due, GAVE_UP).await,
+        },
         Err(error) => store::refuse(&context.store, due, &error.message).await,
     }
 }
@@ -69,6 +88,13 @@ fn is_temporary(error: &UserError) -> bool {
     }
 }
 
+/// Returns the time in milliseconds after which a message is tried again; `None` if there were enough attempts. `attempts` is
+/// the number of those that failed before the last one.
+pub(crate) fn pause(attempts: i64) -> Option<i64> {
+    let doublings = attempts.clamp(0, MAX_ATTEMPTS);
+    (attempts + 1 < MAX_ATTEMPTS).then(|| (FIRST_PAUSE_MS << doublings).min(LONGEST_PAUSE_MS))
+}
+
 /// Returns the owner of a conversation with the rights that they have now, or why the server cannot act as them.
 async fn caller(context: &Context, owner: &str) -> Result<Result<Caller, &'static str>, StoreError> {
     let config = context.current.config();
@@ -77,13 +103,14 @@ async fn caller(context: &Context, owner: &str) -> Result<Result<Caller, &'stati
             Ok(Caller::signed_in(owner).with_roles(OWNER_ROLES.map(str::to_owned).to_vec()))
         }
         AuthMode::Anonymous | AuthMode::Accounts(_) if is_visitor_id(owner) => Ok(Caller::visitor(owner)),
-        AuthMode::Accounts(_) => match context.store.user_by_id(owner).await? {
-            Some((user, _)) if user.disabled_at.is_none() => {
-                Ok(Caller::signed_in(owner).with_name(Some(user.name)).with_roles(user.roles))
-            }
-            Some(_) => Err(DISABLED),
+        // Only while they could send it themselves.
+        AuthMode::Accounts(settings) => match user_away(&context.store, settings, owner, KeyScope::Agents).await? {
+            Ok(user) => Ok(Caller::signed_in(owner).with_name(Some(user.name)).with_roles(user.roles)),
+            Err(AwayRefusal::Disabled) => Err(DISABLED),
+            Err(AwayRefusal::MustChangePassword) => Err(MUST_CHANGE_PASSWORD),
+            Err(AwayRefusal::SignedOut) => Err(SIGNED_OUT),
             // A user of another auth mode, in which the server ran before.
-            None => Err(NEEDS_PAGE),
+            Err(AwayRefusal::Unknown) => Err(NEEDS_PAGE),
         },
         AuthMode::Local | AuthMode::Anonymous | AuthMode::Jwt(_) | AuthMode::Proxy(_) => Err(NEEDS_PAGE),
     })

@@ -17,6 +17,16 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             sqlite: include_str!("../migrations/sqlite/0002_changed_files.sql"),
             postgres: include_str!("../migrations/postgres/0002_changed_files.sql"),
         },
+        Migration {
+            name: "files of removed messages",
+            sqlite: include_str!("../migrations/sqlite/0003_released_files.sql"),
+            postgres: include_str!("../migrations/postgres/0003_released_files.sql"),
+        },
+        Migration {
+            name: "attempts",
+            sqlite: include_str!("../migrations/sqlite/0004_attempts.sql"),
+            postgres: include_str!("../migrations/postgres/0004_attempts.sql"),
+        },
     ],
     tables: &[Table { name: "queued_messages", key: "conversation_id, message_id", owner: None }],
     user_deletion: &[],
@@ -38,9 +48,14 @@ const LIST: &str = "
 
 const SENT: &str = "SELECT id FROM messages WHERE conversation_id = $1 AND id = $2";
 
+const SENDING: &str = "
+    SELECT message_id FROM queued_messages WHERE conversation_id = $1 AND message_id = $2 AND sending_until > $3";
+
+/// A change is a new attempt.
 const CHANGE: &str = "
     UPDATE queued_messages
-    SET queued_content = $3, composer_choices = $4, needs_page = $5, held_until = $6, refusal = NULL
+    SET queued_content = $3, composer_choices = $4, needs_page = $5, held_until = $6, refusal = NULL,
+        attempts = 0, retry_at = 0, sending_until = 0
     WHERE conversation_id = $1 AND message_id = $2";
 
 const COUNT: &str = "SELECT count(*) FROM queued_messages WHERE conversation_id = $1";
@@ -60,26 +75,33 @@ const DELETE: &str = "DELETE FROM queued_messages WHERE conversation_id = $1 AND
 /// The first message of a queue, if the answer that the conversation shows last has ended well. `CROSS JOIN` and the signs
 /// before columns make SQLite begin with the few queued messages, and not with all runs that have ended.
 const NEXT_DUE: &str = "
-    SELECT c.owner, c.agent_id, c.head, q.conversation_id, q.message_id, q.queued_content, q.composer_choices
+    SELECT c.owner, c.agent_id, c.head, q.conversation_id, q.message_id, q.queued_content, q.composer_choices, q.attempts
     FROM queued_messages q CROSS JOIN conversations c CROSS JOIN runs r
     WHERE c.id = q.conversation_id AND c.deleted_at IS NULL
         AND r.conversation_id = q.conversation_id AND r.epoch = c.epoch AND r.message_id = c.head
         AND r.status = 'done' AND +r.ended_at <= $1 AND q.queued_at <= $1
-        AND q.held_until <= $2 AND q.needs_page = 0 AND q.refusal IS NULL
+        AND q.held_until <= $2 AND q.retry_at <= $2 AND q.sending_until <= $2
+        AND q.needs_page = 0 AND q.refusal IS NULL
         AND NOT EXISTS (
             SELECT 1 FROM queued_messages e
             WHERE e.conversation_id = q.conversation_id
                 AND (e.queue_place < q.queue_place OR (e.queue_place = q.queue_place AND e.message_id < q.message_id)))
     ORDER BY q.queued_at, q.message_id LIMIT 1";
 
+/// Only if nobody has changed the message since it was found to be due.
+const CLAIM: &str = "
+    UPDATE queued_messages SET sending_until = $5
+    WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3 AND composer_choices = $4
+        AND held_until <= $6 AND retry_at <= $6 AND sending_until <= $6 AND needs_page = 0 AND refusal IS NULL";
+
 /// A message that was changed meanwhile is tried again as it is now.
 const REFUSE: &str = "
-    UPDATE queued_messages SET refusal = $4
+    UPDATE queued_messages SET refusal = $4, sending_until = 0
     WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3";
 
-const HOLD: &str = "
-    UPDATE queued_messages SET held_until = $3
-    WHERE conversation_id = $1 AND message_id = $2 AND held_until < $3";
+const POSTPONE: &str = "
+    UPDATE queued_messages SET attempts = attempts + 1, retry_at = $3, sending_until = 0
+    WHERE conversation_id = $1 AND message_id = $2";
 
 /// A message that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,10 +136,23 @@ pub(crate) struct NewQueued {
 pub(crate) enum PutOutcome {
     /// It waits.
     Queued,
+    /// A server is sending the message, so it cannot be changed until that has ended.
+    Sending,
     /// The conversation has the message already, so it does not wait.
     Sent,
     /// Too many messages wait.
     Full,
+    /// The user has no such conversation.
+    Gone,
+}
+
+/// The outcome of removing a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemoveOutcome {
+    /// It does not wait.
+    Removed,
+    /// A server is sending the message, so it cannot be removed until that has ended.
+    Sending,
     /// The user has no such conversation.
     Gone,
 }
@@ -135,6 +170,8 @@ pub(crate) struct DueMessage {
     pub(crate) content: String,
     /// The state of the composer, as JSON.
     pub(crate) choices: String,
+    /// How often it could not be sent for the moment.
+    pub(crate) attempts: i64,
 }
 
 fn queued(row: &Row) -> Result<QueuedMessage, StoreError> {
@@ -155,11 +192,17 @@ fn due(row: &Row) -> Result<DueMessage, StoreError> {
         message_id: row.try_get("message_id")?,
         content: row.try_get("queued_content")?,
         choices: row.try_get("composer_choices")?,
+        attempts: row.try_get("attempts")?,
     })
 }
 
 async fn has_conversation(db: &mut Db, owner: &str, conversation_id: &str) -> Result<bool, StoreError> {
     let find = sql::query_scalar::<String>(CONVERSATION).bind(owner).bind(conversation_id);
+    Ok(find.fetch_optional(db).await?.is_some())
+}
+
+async fn is_sending(db: &mut Db, conversation_id: &str, message_id: &str, now: i64) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<String>(SENDING).bind(conversation_id).bind(message_id).bind(now);
     Ok(find.fetch_optional(db).await?.is_some())
 }
 
@@ -210,6 +253,9 @@ async fn put_in(db: &mut Db, owner: &str, id: &str, new: &NewQueued) -> Result<P
     if sent.fetch_optional(&mut *db).await?.is_some() {
         return Ok(PutOutcome::Sent);
     }
+    if is_sending(db, id, &new.message_id, new.now).await? {
+        return Ok(PutOutcome::Sending);
+    }
     let change = sql::query(CHANGE).bind(id).bind(&new.message_id).bind(&new.content).bind(&new.choices);
     if change.bind(new.needs_page).bind(new.held_until).execute(&mut *db).await?.rows_affected() > 0 {
         return Ok(PutOutcome::Queued);
@@ -226,7 +272,7 @@ async fn put_in(db: &mut Db, owner: &str, id: &str, new: &NewQueued) -> Result<P
     Ok(PutOutcome::Queued)
 }
 
-/// Removes a message from a queue, if it is there. Returns whether the user has the conversation.
+/// Removes a message from a queue, if it is there.
 ///
 /// # Errors
 /// The database failed.
@@ -235,16 +281,19 @@ pub(crate) async fn remove(
     owner: &str,
     conversation_id: &str,
     message_id: &str,
-) -> Result<bool, StoreError> {
-    let (owner, id) = (owner.to_owned(), conversation_id.to_owned());
-    let delete = sql::query(DELETE).bind(conversation_id).bind(message_id);
+    now: i64,
+) -> Result<RemoveOutcome, StoreError> {
+    let (owner, id, message_id) = (owner.to_owned(), conversation_id.to_owned(), message_id.to_owned());
     let write = store.write(move |db| {
         Box::pin(async move {
             if !has_conversation(db, &owner, &id).await? {
-                return Ok(false);
+                return Ok(RemoveOutcome::Gone);
             }
-            delete.execute(db).await?;
-            Ok(true)
+            if is_sending(db, &id, &message_id, now).await? {
+                return Ok(RemoveOutcome::Sending);
+            }
+            sql::query(DELETE).bind(id).bind(message_id).execute(db).await?;
+            Ok(RemoveOutcome::Removed)
         })
     });
     write.await
@@ -275,12 +324,35 @@ pub(crate) async fn refuse(store: &Store, due: DueMessage, reason: &str) -> Resu
     write(store, refuse).await
 }
 
-/// Lets a message wait until a time; Unix time in milliseconds.
+/// Reserves a message for being sent, until a time (Unix time in milliseconds) or the call of [`refuse`], [`postpone`] or
+/// [`forget`]. Returns false if it was changed, held, sent or removed since it was found to be due.
+///
+/// This transaction decides between sending a message and changing it: the one that is stored first takes effect, and the
+/// other one is refused.
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn hold(store: &Store, due: DueMessage, until: i64) -> Result<(), StoreError> {
-    write(store, sql::query(HOLD).bind(due.conversation_id).bind(due.message_id).bind(until)).await
+pub(crate) async fn claim(store: &Store, due: &DueMessage, until: i64, now: i64) -> Result<bool, StoreError> {
+    let claim = sql::query(CLAIM).bind(&due.conversation_id).bind(&due.message_id).bind(&due.content);
+    let claim = claim.bind(&due.choices).bind(until).bind(now);
+    let write = store.write(move |db| Box::pin(async move { Ok(claim.execute(db).await?.rows_affected() > 0) }));
+    write.await
+}
+
+/// Lets a message that could not be sent wait until a time; Unix time in milliseconds.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn postpone(store: &Store, due: DueMessage, until: i64) -> Result<(), StoreError> {
+    write(store, sql::query(POSTPONE).bind(due.conversation_id).bind(due.message_id).bind(until)).await
+}
+
+/// Deletes the row of a message that is in the conversation.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn forget(store: &Store, due: DueMessage) -> Result<(), StoreError> {
+    write(store, sql::query(DELETE).bind(due.conversation_id).bind(due.message_id)).await
 }
 
 async fn write(store: &Store, change: sql::Query) -> Result<(), StoreError> {

@@ -10,6 +10,11 @@ const SERVICE: &str = "the service's metadata";
 const SERVER: &str = "the authorization server's metadata";
 const NO_PKCE: &str = "the authorization server's metadata do not say that it supports PKCE; if it does, write \
     `assumePkce: true` in `auth` of the connection";
+const OTHER_SERVICE: &str = "the metadata are those of another service";
+const UNCONFIRMED: &str = "the service's metadata name more than the service as the resource of its tokens, and the metadata of \
+    that resource do not confirm it";
+/// The path of metadata; that of the resource follows (RFC 9728, 3.1).
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// The most scopes that are taken from metadata.
 pub(crate) const MAX_SCOPES: usize = 50;
 
@@ -154,29 +159,64 @@ pub(crate) async fn resource_document(
         Some(text) => vec![http.address(text)?],
         None => Vec::new(),
     };
-    const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
     let path = service.path().trim_end_matches('/');
-    urls.extend((!path.is_empty()).then(|| with_path(service, &format!("{WELL_KNOWN}{path}"))));
+    urls.extend((!path.is_empty()).then(|| metadata_address(service)));
+    // MCP has this address for services with a path, too.
     urls.push(with_path(service, WELL_KNOWN));
     for url in urls {
-        let Some(document) = http.document::<ResourceDocument>(SERVICE, url).await? else { continue };
-        // Otherwise a service could get tokens for another one.
-        let is_of_service = document.resource.as_deref().is_none_or(|resource| is_part_of(service, resource));
-        return if is_of_service {
-            Ok(Some(document))
-        } else {
-            Err(OauthError::Invalid("the metadata are those of another service"))
+        let Some(document) = http.document::<ResourceDocument>(SERVICE, url.clone()).await? else { continue };
+        return match document.resource.as_deref().map_or(Named::Service, |resource| Named::parse(service, resource)) {
+            Named::Service => Ok(Some(document)),
+            Named::Above(resource) if metadata_address(&resource) == url => Ok(Some(document)),
+            Named::Above(resource) => confirmed(http, service, resource).await.map(Some),
+            Named::Other => Err(OauthError::Invalid(OTHER_SERVICE)),
         };
     }
     Ok(None)
 }
 
-/// Returns whether an address is the resource or below it.
-fn is_part_of(service: &Url, resource: &str) -> bool {
-    let Ok(resource) = Url::parse(resource) else { return false };
-    let base = resource.path().trim_end_matches('/');
-    let rest = service.path().strip_prefix(base);
-    service.origin() == resource.origin() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Returns the metadata of a resource above a service, from the address at which only those who run the host can say
+/// something about it (RFC 9728, 3.3). One of several services of a host could get a token for the others otherwise.
+async fn confirmed(http: &OauthHttp, service: &Url, resource: Url) -> Result<ResourceDocument, OauthError> {
+    let document = http.document::<ResourceDocument>(SERVICE, metadata_address(&resource)).await?;
+    let names = |document: &ResourceDocument| document.resource.as_deref().map(|named| Named::parse(service, named));
+    document.filter(|found| names(found) == Some(Named::Above(resource))).ok_or(OauthError::Invalid(UNCONFIRMED))
+}
+
+/// Returns the address of the metadata of a resource (RFC 9728, 3.1).
+fn metadata_address(resource: &Url) -> Url {
+    with_path(resource, &format!("{WELL_KNOWN}{}", resource.path().trim_end_matches('/')))
+}
+
+/// The resource that metadata name, for a service.
+#[derive(Debug, PartialEq, Eq)]
+enum Named {
+    /// The service.
+    Service,
+    /// A part of the service's host that has more than the service, up to the whole host; without a slash at the end of its
+    /// path.
+    Above(Url),
+    /// Another one, or none at all.
+    Other,
+}
+
+impl Named {
+    fn parse(service: &Url, resource: &str) -> Self {
+        let Ok(mut resource) = Url::parse(resource) else { return Self::Other };
+        let is_same_host = service.origin() == resource.origin()
+            && resource.username().is_empty()
+            && resource.password().is_none()
+            && (resource.query().is_none() || resource.query() == service.query());
+        let base = resource.path().trim_end_matches('/').to_owned();
+        match service.path().trim_end_matches('/').strip_prefix(&base).filter(|_| is_same_host) {
+            Some("") => Self::Service,
+            Some(rest) if rest.starts_with('/') => {
+                resource.set_path(&base);
+                Self::Above(resource)
+            }
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Returns an authorization server at which users agree.
@@ -271,17 +311,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_belongs_to_its_own_metadata_only() {
-        let check = |service: &str, resource: &str, expected: bool| {
-            assert_eq!(is_part_of(&service.parse().unwrap(), resource), expected, "{service} {resource}");
+    fn metadata_name_the_service_or_a_part_of_its_host() {
+        let check = |service: &str, resource: &str, expected: Named| {
+            assert_eq!(Named::parse(&service.parse().unwrap(), resource), expected, "{service} {resource}");
         };
-        check("https://m.test/mcp", "https://m.test/mcp", true);
-        check("https://m.test/mcp", "https://m.test", true);
-        check("https://m.test/mcp/", "https://m.test/mcp", true);
-        check("https://m.test/mcp-2", "https://m.test/mcp", false);
-        check("https://m.test/", "https://m.test/mcp", false);
-        check("https://m.test/mcp", "https://evil.test/mcp", false);
-        check("https://m.test/mcp", "http://m.test/mcp", false);
-        check("https://m.test/mcp", "mcp", false);
+        let above = |resource: &str| Named::Above(resource.parse().unwrap());
+        check("https://m.test/mcp", "https://m.test/mcp", Named::Service);
+        check("https://m.test/mcp/", "https://m.test/mcp", Named::Service);
+        check("https://m.test/mcp", "https://m.test/mcp/", Named::Service);
+        check("https://m.test/", "https://m.test", Named::Service);
+        check("https://m.test/mcp?a=1", "https://m.test/mcp", Named::Service);
+        check("https://m.test/mcp?a=1", "https://m.test/mcp?a=1", Named::Service);
+        check("https://m.test/mcp", "https://m.test", above("https://m.test"));
+        check("https://m.test/a/mcp", "https://m.test/a/", above("https://m.test/a"));
+        check("https://m.test/mcp", "https://m.test/mcp?a=1", Named::Other);
+        check("https://m.test/mcp-2", "https://m.test/mcp", Named::Other);
+        check("https://m.test/", "https://m.test/mcp", Named::Other);
+        check("https://m.test/mcp", "https://evil.test/mcp", Named::Other);
+        check("https://m.test/mcp", "https://eve@m.test/mcp", Named::Other);
+        check("https://m.test/mcp", "http://m.test/mcp", Named::Other);
+        check("https://m.test/mcp", "mcp", Named::Other);
+    }
+
+    #[test]
+    fn the_address_of_metadata_has_the_path_of_the_resource() {
+        let check = |resource: &str, expected: &str| {
+            assert_eq!(metadata_address(&resource.parse().unwrap()).as_str(), expected, "{resource}");
+        };
+        check("https://m.test", "https://m.test/.well-known/oauth-protected-resource");
+        check("https://m.test/a/mcp/", "https://m.test/.well-known/oauth-protected-resource/a/mcp");
     }
 }

@@ -1,5 +1,6 @@
 //! Users with accounts on this server, who sign in with name and password or at a provider.
 
+mod away;
 pub mod credential_rules;
 mod failures;
 mod hasher;
@@ -14,6 +15,7 @@ mod tally;
 mod throttle;
 
 pub use super::token_parts::now_millis;
+pub use away::{AwayRefusal, user_away};
 pub use failures::FailedAttempts;
 pub use hasher::{Hasher, HasherBusy};
 pub use invitations::{INVITATION_DAYS, INVITATION_PATH, InvitedUser, MadeInvitation};
@@ -93,11 +95,7 @@ impl Accounts {
             sign_in.setup.create()
         }
         let providers = settings.providers.iter().map(Provider::new).collect::<anyhow::Result<_>>()?;
-        let issuers = settings.providers.iter().map(|provider| {
-            let lifetime = provider.session.min(settings.session_max);
-            (provider.issuer.clone(), millis(lifetime))
-        });
-        let ways = Arc::new(SignInWays { passwords: settings.passwords, issuers: issuers.collect() });
+        let ways = Arc::new(sign_in_ways(settings));
         Ok(Self { store, settings: settings.clone(), sign_in, providers, pending, second_factors, ways })
     }
 
@@ -122,7 +120,7 @@ impl Accounts {
 
     /// Returns the lifetime of sessions.
     fn session_lifetime(&self) -> SessionLifetime {
-        SessionLifetime { idle: millis(self.settings.session_idle), max_age: millis(self.settings.session_max) }
+        session_lifetime(&self.settings)
     }
 
     /// Returns a user's valid sessions, the most recently used first.
@@ -223,6 +221,20 @@ impl Accounts {
     pub fn expired_cookie(is_https: bool) -> Option<HeaderValue> {
         cookies::set(COOKIE, "", 0, is_https)
     }
+}
+
+/// Returns the lifetime of sessions.
+fn session_lifetime(settings: &AccountAuth) -> SessionLifetime {
+    SessionLifetime { idle: millis(settings.session_idle), max_age: millis(settings.session_max) }
+}
+
+/// Returns the ways in which users can sign in.
+fn sign_in_ways(settings: &AccountAuth) -> SignInWays {
+    let issuers = settings.providers.iter().map(|provider| {
+        let lifetime = provider.session.min(settings.session_max);
+        (provider.issuer.clone(), millis(lifetime))
+    });
+    SignInWays { passwords: settings.passwords, issuers: issuers.collect() }
 }
 
 /// The name of the session cookie.

@@ -118,6 +118,32 @@ async fn metadata_of_others_are_refused() {
     check(none(), json!({ "registration_endpoint": null }), unregistered).await;
 }
 
+/// One of several services of a host must not get a token for all of them because it names the host as its resource.
+#[tokio::test]
+async fn a_token_is_for_more_than_the_service_only_if_the_host_says_so() {
+    let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();
+    let (idp, accounts) = (Idp::start().await, accounts(&store));
+    let check = async |resource: &str, host: Value, expected: Result<&str, &str>| {
+        (idp.state.lock().resource, idp.state.lock().host) = (json!({ "resource": resource }), host.clone());
+        let begun = accounts.begin(&idp.service(), "ada", ORIGIN).await;
+        let asked = begun.map(|begun| begun.url.query_pairs().into_owned().collect::<Fields>()["resource"].clone());
+        let asked = asked.map_err(|problem| problem.to_string());
+        assert_eq!(asked.as_deref().map_err(String::as_str), expected, "{resource} {host}");
+    };
+    let origin = idp.origin.as_str();
+    let of_host = |resource: &str| json!({ "resource": resource, "authorization_servers": [origin] });
+    let (service, with_slash) = (format!("{origin}/mcp"), format!("{origin}/"));
+    let unconfirmed = "the service's metadata name more than the service as the resource of its tokens, and the metadata of \
+                       that resource do not confirm it";
+    check(&service, Value::Null, Ok(&service)).await;
+    check(origin, Value::Null, Err(unconfirmed)).await;
+    check(origin, of_host(&service), Err(unconfirmed)).await;
+    check(origin, of_host("https://evil.test"), Err(unconfirmed)).await;
+    check(origin, json!({ "authorization_servers": [origin] }), Err(unconfirmed)).await;
+    check(origin, of_host(origin), Ok(origin)).await;
+    check(origin, of_host(&with_slash), Ok(&with_slash)).await;
+}
+
 #[tokio::test]
 async fn pkce_is_assumed_only_where_the_config_says_so_or_the_service_is_not_mcp() {
     let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();

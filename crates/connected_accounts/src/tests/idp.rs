@@ -23,6 +23,8 @@ pub(super) struct Behaviour {
     pub(super) metadata: Value,
     /// Overrides of the service's metadata.
     pub(super) resource: Value,
+    /// The metadata of the whole host; none if this is null.
+    pub(super) host: Value,
     /// The lifetime of access tokens in seconds.
     pub(super) life: i64,
     /// How long a token request takes.
@@ -56,6 +58,7 @@ impl Idp {
         let routes = Router::new()
             .route("/mcp", post(challenge))
             .route("/.well-known/oauth-protected-resource/mcp", get(resource))
+            .route("/.well-known/oauth-protected-resource", get(host))
             .route("/.well-known/oauth-authorization-server", get(metadata))
             .route("/register", post(register))
             .route("/token", post(token))
@@ -103,6 +106,11 @@ async fn challenge(State(idp): State<Idp>) -> Response {
 async fn resource(State(idp): State<Idp>) -> Json<Value> {
     let document = json!({ "resource": format!("{}/mcp", idp.origin), "authorization_servers": [idp.origin] });
     Json(merged(document, &idp.state.lock().resource))
+}
+
+async fn host(State(idp): State<Idp>) -> Response {
+    let document = idp.state.lock().host.clone();
+    if document.is_null() { StatusCode::NOT_FOUND.into_response() } else { Json(document).into_response() }
 }
 
 async fn metadata(State(idp): State<Idp>) -> Json<Value> {

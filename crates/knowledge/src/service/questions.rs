@@ -32,13 +32,16 @@ impl Knowledge {
         meter: &ModelUse,
     ) -> Result<SearchOutcome, UserError> {
         let (libraries, query) = (request.libraries.clone(), request.query.clone());
+        // Known before the search: the user may be deleted while it runs.
+        let account = if self.keeps_questions() { self.has_account(viewer).await } else { None };
         let outcome = self.search(viewer, request, meter).await?;
-        if self.keeps_questions() {
+        if let Some(is_account) = account {
             let (agent_id, conversation_id) =
                 scope.map(|scope| (scope.agent_id.clone(), scope.conversation_id.clone())).unwrap_or_default();
             let now = now_millis();
             self.keep_question(NewQuestion {
                 owner: viewer.user_id.clone(),
+                is_account,
                 agent_id,
                 conversation_id,
                 text: query.trim().chars().take(MAX_TEXT).collect(),
@@ -48,6 +51,12 @@ impl Knowledge {
             });
         }
         Ok(outcome)
+    }
+
+    /// Returns whether a viewer has an account on this server; `None` if the database fails, so that the question is not kept.
+    async fn has_account(&self, viewer: &Viewer) -> Option<bool> {
+        let found = store::has_account(self.store(), &viewer.user_id).await;
+        found.inspect_err(|error| tracing::warn!(%error, "a question that was asked of libraries is not kept")).ok()
     }
 
     /// Stores a question in the background: a search neither waits for it nor fails with it.

@@ -26,7 +26,7 @@ pub(crate) use libraries::{
     insert_attachment_library, insert_library, libraries, library, undeclared, update_library, used_bytes,
 };
 pub(crate) use project_libraries::{delete_project_library, forget_member, insert_project_library};
-pub(crate) use questions::{NewQuestion, QuestionRow, add_question, purge_questions, questions};
+pub(crate) use questions::{NewQuestion, QuestionRow, add_question, has_account, purge_questions, questions};
 pub(crate) use read_pages::{ReadPage, insert_read_pages, pages_of_version};
 pub(crate) use reading::{
     Finished, OpenVersion, Progress, fail, finish, has_job, open_version, open_without_job, progress, requeue,

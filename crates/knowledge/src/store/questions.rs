@@ -11,6 +11,8 @@ const MOST: i64 = 1_000;
 pub(crate) struct NewQuestion {
     /// The user who has asked.
     pub(crate) owner: String,
+    /// Whether they had an account on this server when they asked. Nothing is stored about one who has been deleted since.
+    pub(crate) is_account: bool,
     /// The agent that has searched; empty without one.
     pub(crate) agent_id: String,
     /// The conversation of the agent; empty without one. Nothing is stored about one that is temporary or unknown.
@@ -47,7 +49,9 @@ const INSERT: &str = "
         (id, library_id, owner, agent_id, conversation_id, question, found, asked, asked_at)
     SELECT $1, id, $3, $4, nullif($5, ''), $6, $7, 1, $8 FROM knowledge_libraries
     WHERE id = $2 AND conversation_id IS NULL
-        AND ($5 = '' OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = $5 AND c.expires_at IS NULL))";
+        AND ($5 = '' OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = $5 AND c.expires_at IS NULL))
+        AND ($9 = 0 OR EXISTS (SELECT 1 FROM users u WHERE u.id = $3 AND u.deleted_at IS NULL))";
+const HAS_ACCOUNT: &str = "SELECT EXISTS (SELECT 1 FROM users WHERE id = $1)";
 const TRIM: &str = "
     DELETE FROM knowledge_questions WHERE library_id = $1 AND id <=
         (SELECT id FROM knowledge_questions WHERE library_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
@@ -55,6 +59,15 @@ const LIST: &str = "
     SELECT id, owner, agent_id, question, found, asked, asked_at FROM knowledge_questions
     WHERE library_id = $1 AND ($2 = '' OR id < $2) AND ($3 = 0 OR found = 0) ORDER BY id DESC LIMIT $4";
 const PURGE: &str = "DELETE FROM knowledge_questions WHERE asked_at <= $1";
+
+/// Returns whether a user has an account on this server.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn has_account(store: &Store, user_id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<bool>(HAS_ACCOUNT).bind(user_id);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
+}
 
 /// Stores a question for each of its libraries.
 ///
@@ -80,7 +93,8 @@ async fn add(db: &mut Db, question: &NewQuestion, library_id: &str, found: i64) 
         statement.bind(conversation_id).bind(text).bind(found).bind(*now)
     };
     let repeated = bound(REPEAT).bind(question.repeated_since).execute(&mut *db).await?.rows_affected();
-    if repeated == 0 && bound(INSERT).execute(&mut *db).await?.rows_affected() > 0 {
+    let insert = bound(INSERT).bind(question.is_account);
+    if repeated == 0 && insert.execute(&mut *db).await?.rows_affected() > 0 {
         sql::query(TRIM).bind(library_id).bind(MOST).execute(db).await?;
     }
     Ok(())

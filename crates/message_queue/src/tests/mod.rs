@@ -1,12 +1,15 @@
 //! Tests of the store, on SQLite and, if it is installed, on PostgreSQL.
 
+mod files;
 mod kill;
 
 use crate::message::checked;
+use crate::sender::pause;
 use crate::store::{
-    MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, TABLES, hold, is_own, list, next_due, put, refuse, remove,
+    DueMessage, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome, TABLES, claim, forget, is_own, list,
+    next_due, postpone, put, refuse, remove,
 };
-use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewFile, NewMessage, Schema, Store};
+use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewMessage, Schema, Store};
 use serde_json::json;
 use std::time::Duration;
 use wire::api::Outcome;
@@ -34,6 +37,11 @@ struct Turn<'a> {
 
 /// Stores a message with an answer that ends at the time 10, unless the turn was stored before.
 async fn turn(store: &Store, turn: &Turn<'_>, outcome: Outcome, reason: EndReason) {
+    turn_with(store, turn, UiMessage::user(turn.key, "Hello"), (outcome, reason)).await;
+}
+
+/// Like [`turn`], with a message of its own.
+async fn turn_with(store: &Store, turn: &Turn<'_>, message: UiMessage, (outcome, reason): (Outcome, EndReason)) {
     let answer = UiMessage::new(format!("a-{}", turn.key), Role::Assistant);
     let parent_id = turn.after.map(str::to_owned);
     let begin = BeginRun {
@@ -44,7 +52,7 @@ async fn turn(store: &Store, turn: &Turn<'_>, outcome: Outcome, reason: EndReaso
         submission_key: turn.key.to_owned(),
         message_id: answer.id.clone(),
         insert: vec![
-            NewMessage { parent_id, message: UiMessage::user(turn.key, "Hello") },
+            NewMessage { parent_id, message },
             NewMessage { parent_id: Some(turn.key.to_owned()), message: answer.clone() },
         ],
         update: Vec::new(),
@@ -94,6 +102,16 @@ fn texts(queue: &[QueuedMessage]) -> Vec<String> {
     queue.iter().map(text).collect()
 }
 
+/// Removes a message at the time 10.
+async fn removed(store: &Store, user: &str, id: &str) -> RemoveOutcome {
+    remove(store, user, "c", id, 10).await.unwrap()
+}
+
+/// Returns the message that is due at the time 10.
+async fn first_due(store: &Store) -> DueMessage {
+    next_due(store, 10, 10).await.unwrap().unwrap()
+}
+
 /// Returns the id of the message that is due at a time, with all that was added and has ended by 10.
 async fn due(store: &Store, now: i64) -> Option<String> {
     next_due(store, 10, now).await.unwrap().map(|due| due.message_id)
@@ -117,8 +135,8 @@ async fn a_queue_keeps_its_order_and_belongs_to_the_owner_of_the_conversation() 
         assert!(list(store, "bob", "c").await.unwrap().is_empty());
         assert!(is_own(store, "ada", "c").await.unwrap() && !is_own(store, "bob", "c").await.unwrap());
 
-        assert!(!remove(store, "bob", "c", "q1").await.unwrap());
-        assert!(remove(store, "ada", "c", "q1").await.unwrap());
+        assert_eq!(removed(store, "bob", "q1").await, RemoveOutcome::Gone);
+        assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Removed);
         assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["Two"]);
         for number in 1..MAX_QUEUED {
             check("ada", "c", new(&format!("more-{number}"), "More"), PutOutcome::Queued).await;
@@ -153,14 +171,15 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         assert_eq!(due(store, 20).await, None);
 
         put(store, "ada", "c", new("q1", "Again")).await.unwrap();
-        let again = next_due(store, 10, 10).await.unwrap().unwrap();
-        hold(store, again.clone(), 30).await.unwrap();
+        let again = first_due(store).await;
+        postpone(store, again.clone(), 30).await.unwrap();
         assert_eq!((due(store, 29).await, due(store, 30).await.as_deref()), (None, Some("q1")));
+        assert_eq!(next_due(store, 10, 30).await.unwrap().unwrap().attempts, 1);
         refuse(store, again, "The agent is gone.").await.unwrap();
         assert_eq!(due(store, 30).await, None);
         assert_eq!(list(store, "ada", "c").await.unwrap()[0].refusal.as_deref(), Some("The agent is gone."));
         put(store, "ada", "c", new("q1", "Changed")).await.unwrap();
-        assert_eq!(due(store, 10).await.as_deref(), Some("q1"), "a change is a new attempt");
+        assert_eq!(first_due(store).await.attempts, 0, "a change is a new attempt");
 
         // The row is deleted with the message, by whomever it is sent, also while a tab edits it.
         put(store, "ada", "c", NewQueued { held_until: 1_000, ..new("q1", "Edited again") }).await.unwrap();
@@ -171,30 +190,58 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
     .await;
 }
 
+/// The transactions of an edit and of the server that sends: the first one takes effect.
 #[tokio::test]
-async fn files_of_queued_messages_are_not_deleted() {
+async fn a_message_is_either_edited_or_sent() {
     on_each_database(async |store| {
         done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
-        for id in ["first", "second", "unused"] {
-            let file = NewFile { id: id.to_owned(), name: id.to_owned(), reserved: 1, now: 1 };
-            assert!(store.begin_file("ada", file, 1 << 20).await.unwrap());
-            store.finish_file("ada", id, "text/plain", 1).await.unwrap();
-        }
-        // The second file is added by a change of the message.
-        for id in ["first", "second"] {
-            let part = json!({ "type": "file", "mediaType": "text/plain", "url": format!("/api/files/{id}") });
-            let content = json!({ "id": "q", "role": "user", "parts": [part] }).to_string();
-            let outcome = put(store, "ada", "c", NewQueued { content, ..new("q", "") }).await.unwrap();
-            assert_eq!(outcome, PutOutcome::Queued);
-        }
-        let check = async |id: &str, is_deleted: bool| {
-            assert_eq!(store.delete_unused_file("ada", id).await.unwrap(), is_deleted, "{id}");
-        };
-        check("first", false).await;
-        check("second", false).await;
-        check("unused", true).await;
+        let put_at = async |new: NewQueued, now: i64| put(store, "ada", "c", NewQueued { now, ..new }).await.unwrap();
+        assert_eq!(put_at(new("q1", "Old"), 5).await, PutOutcome::Queued);
+        // The edit begins or ends, the message is removed, or another server sends it, after it was found to be due.
+        let due_before = first_due(store).await;
+        assert_eq!(put_at(NewQueued { held_until: 20, ..new("q1", "Old") }, 10).await, PutOutcome::Queued);
+        assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it is being edited");
+        assert_eq!(put_at(new("q1", "New"), 10).await, PutOutcome::Queued);
+        assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it has another text");
+        let edited = first_due(store).await;
+        assert!(claim(store, &edited, 60, 10).await.unwrap());
+        assert!(!claim(store, &edited, 60, 10).await.unwrap(), "another server sends it");
+        assert_eq!(due(store, 59).await, None);
+
+        // Nothing changes it until the sending has ended.
+        assert_eq!(put_at(NewQueued { held_until: 90, ..new("q1", "Too late") }, 10).await, PutOutcome::Sending);
+        assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Sending);
+        assert_eq!(removed(store, "bob", "q1").await, RemoveOutcome::Gone);
+        assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["New"]);
+        postpone(store, edited.clone(), 30).await.unwrap();
+        assert_eq!(put_at(new("q1", "Newer"), 10).await, PutOutcome::Queued);
+        assert!(!claim(store, &edited, 60, 30).await.unwrap());
+        // A server that was killed holds it for a limited time.
+        let newer = first_due(store).await;
+        assert!(claim(store, &newer, 60, 10).await.unwrap());
+        assert_eq!(put_at(new("q1", "After the kill"), 60).await, PutOutcome::Queued);
+        let last = first_due(store).await;
+        assert!(claim(store, &last, 60, 10).await.unwrap());
+        refuse(store, last, "The agent is gone.").await.unwrap();
+        assert_eq!(put_at(new("q1", "Again"), 10).await, PutOutcome::Queued);
+
+        let again = first_due(store).await;
+        assert!(claim(store, &again, 60, 10).await.unwrap());
+        done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m"), epoch: 2 }).await;
+        assert_eq!(put_at(new("q1", "It is sent"), 10).await, PutOutcome::Sent);
+        assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Removed);
+        assert_eq!(put_at(new("q2", "Next"), 5).await, PutOutcome::Queued);
+        forget(store, first_due(store).await).await.unwrap();
+        assert!(list(store, "ada", "c").await.unwrap().is_empty());
     })
     .await;
+}
+
+#[test]
+fn attempts_have_growing_pauses_and_an_end() {
+    let pauses: Vec<_> = (0..).map_while(pause).map(|pause| pause / 1_000).collect();
+    assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 600, 600, 600]);
+    assert_eq!(pause(i64::MAX - 1), None);
 }
 
 #[test]

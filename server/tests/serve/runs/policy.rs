@@ -67,10 +67,11 @@ async fn only_pages_may_use_the_microphone() {
     check("/healthz", "microphone=()").await;
 }
 
-/// The layers with these headers are around all routes, so answers of gates, of probes and to unknown paths have them, too.
+/// The layers with these headers are around all routes and around the layers that make answers themselves. So answers of
+/// gates, of probes, to unknown paths and to requests that are too large have them, too.
 #[tokio::test]
 async fn all_answers_have_the_headers_of_the_server() {
-    let (server, _folder) = serve("pages: [{ id: p }]");
+    let (server, _folder) = serve("limits: { bodyBytes: 1024 }\npages: [{ id: p }]");
     let check = async |request: RequestBuilder, status: u16| {
         let answer = request.send().await.unwrap();
         let (path, headers) = (answer.url().path(), answer.headers());
@@ -96,6 +97,9 @@ async fn all_answers_have_the_headers_of_the_server() {
     check(get("/healthz").header("authorization", "a").header("authorization", "b"), 400).await;
     check(server.request(Method::PUT, "/healthz"), 405).await;
     check(server.request(Method::POST, "/api/agents").header("origin", "https://a.test"), 403).await;
+    for path in ["/ui/send", "/api/runs/invoke"] {
+        check(server.request(Method::POST, path).body("x".repeat(2_000)), 413).await;
+    }
 }
 
 #[tokio::test]

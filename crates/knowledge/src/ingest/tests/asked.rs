@@ -1,5 +1,6 @@
 //! The questions that were asked of libraries, on both databases.
 
+use super::attachments::execute;
 use super::*;
 use crate::store::NewQuestion;
 use test_postgres::database_files_of_each_kind;
@@ -11,6 +12,7 @@ const MOST: i64 = 1_000;
 fn question(text: &str, found: Vec<(String, i64)>, now: i64) -> NewQuestion {
     NewQuestion {
         owner: "ada".to_owned(),
+        is_account: false,
         agent_id: String::new(),
         conversation_id: String::new(),
         text: text.to_owned(),
@@ -52,6 +54,45 @@ async fn questions_are_listed_and_kept_within_bounds() {
         assert_eq!(server.rows("knowledge_questions").await, MOST - 1);
         server.knowledge.delete(&viewer("ada"), &library).await.unwrap();
         assert_eq!(server.rows("knowledge_questions").await, 0);
+        server.close().await;
+    }
+}
+
+/// The question is stored in the background, so the user may be deleted before that.
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_of_deleted_users_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in database_files_of_each_kind(folder.path()).await {
+        let server = Server::open(&url).await;
+        let (library, now) = (server.library().await, now_millis());
+        let store = server.knowledge.store();
+        let user = ::store::NewUser {
+            id: "eve".to_owned(),
+            name: "eve".to_owned(),
+            name_key: "eve".to_owned(),
+            password: String::new(),
+            must_change_password: false,
+            roles: Vec::new(),
+            now: 0,
+        };
+        store.add_user(user, false, None).await.unwrap();
+        let asked = async |owner: &str| {
+            let is_account = store::has_account(store, owner).await.unwrap();
+            NewQuestion { owner: owner.to_owned(), is_account, ..question("Pumps?", vec![(library.clone(), 0)], now) }
+        };
+        let check = async |question: NewQuestion, expected: i64| {
+            let owner = question.owner.clone();
+            store::add_question(store, question).await.unwrap();
+            assert_eq!(server.rows("knowledge_questions").await, expected, "{owner}");
+        };
+        // Users of other systems have no account here.
+        check(asked("token-user").await, 1).await;
+        check(asked("eve").await, 2).await;
+        let late = asked("eve").await;
+        execute(&server, "UPDATE users SET deleted_at = 1, disabled_at = 1 WHERE id = 'eve'").await;
+        check(NewQuestion { text: "Valves?".to_owned(), ..late.clone() }, 2).await;
+        assert!(store.delete_user("eve").await.unwrap());
+        check(late, 1).await;
         server.close().await;
     }
 }

@@ -21,7 +21,7 @@ async fn attach(server: &Server, id: &str, name: &str, text: &'static str) {
     execute(server, "UPDATE runs SET status = 'done', ended_at = 1, events_until = 0").await;
 }
 
-async fn execute(server: &Server, statement: &'static str) {
+pub(super) async fn execute(server: &Server, statement: &'static str) {
     let query = ::store::sql::query(statement);
     let write =
         server.knowledge.store().write(move |db| Box::pin(async move { Ok(query.execute(db).await.map(drop)?) }));

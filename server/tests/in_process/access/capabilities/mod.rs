@@ -4,6 +4,7 @@ mod cited;
 mod custom;
 mod delegation;
 pub(super) mod knowledge;
+mod mcp_files;
 mod memory;
 mod notifications;
 mod own_agents;

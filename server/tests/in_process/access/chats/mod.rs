@@ -7,5 +7,6 @@ mod conversations;
 mod dispatcher;
 mod files;
 mod models;
+mod queued;
 mod suggestions;
 mod voice;

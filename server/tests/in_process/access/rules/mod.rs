@@ -4,6 +4,7 @@ mod admin;
 mod console_config;
 mod exposure;
 mod grants;
+mod headers;
 mod home;
 mod inside;
 mod jobs;
