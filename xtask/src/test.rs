@@ -88,7 +88,7 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     let postgres = test_postgres::Cluster::start();
     let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
     test(shell, is_thorough)?;
-    clients::test(shell)?;
+    side_by_side(|| clients::test(&shell_in(&folder)?), || test_documentation(shell))?;
     with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))?;
     with_flaky_ones(shell, flaky::MAIN_JOURNEYS_REPORT, || browser::main_journeys(shell, &others))
 }
@@ -105,12 +105,18 @@ fn side_by_side(work: impl FnOnce() -> Result<()> + Send, own_part: impl FnOnce(
     })
 }
 
+/// Returns a shell for another thread.
+fn shell_in(folder: &Path) -> Result<Shell> {
+    let shell = Shell::new()?;
+    shell.change_dir(folder);
+    Ok(shell)
+}
+
 /// Installs the packages of the tests, and builds the site of the journeys. This waits for the network, and for the link
 /// step of the WASM client and its compression, which use one core: in the meantime the tests are compiled on the others.
 /// The site has a profile of its own, so that these builds do not wait for each other.
 fn install_packages_and_build_site(folder: &Path) -> Result<()> {
-    let shell = Shell::new()?;
-    shell.change_dir(folder);
+    let shell = shell_in(folder)?;
     // The progress of two builds would be written over each other.
     shell.set_var("CARGO_TERM_PROGRESS_WHEN", "never");
     // Most of the work is to compile the tests, and each compiler needs up to 2 GB of memory.
@@ -160,8 +166,7 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
     Ok(cargo(shell).arg("clippy").args(half).args(targets).args(["--", "-D", "warnings"]).run()?)
 }
 
-/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests, so they
-/// are run separately.
+/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests: see [`test_documentation`].
 fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
@@ -184,6 +189,14 @@ fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if is_thorough {
         let thorough = nextest(shell).args(SERVER_ARGUMENTS).args(["--run-ignored", "only", "-E", THOROUGH]);
         run("run the thorough tests", thorough)?;
+    }
+    Ok(())
+}
+
+/// Runs the documentation tests, unless `cargo test` has run them with the others.
+fn test_documentation(shell: &Shell) -> Result<()> {
+    if !tools::has_nextest(shell) {
+        return Ok(());
     }
     step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
 }
