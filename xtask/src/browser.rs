@@ -38,11 +38,15 @@ pub(crate) fn journeys(shell: &Shell, is_thorough: bool) -> Result<()> {
         build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
     }
     step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
+    step("run the journeys in the browser", || playwright(shell, "playwright.config.ts"))
+}
+
+/// Checks the types of the journeys.
+pub(crate) fn type_check(shell: &Shell) -> Result<()> {
     step("type-check the journeys", || {
         let _folder = shell.push_dir("end2end");
         Ok(cmd!(shell, "npx --no-install tsc").run()?)
-    })?;
-    step("run the journeys in the browser", || playwright(shell, "playwright.config.ts"))
+    })
 }
 
 /// Runs the main journeys in the browsers besides Chromium that are there, after [`journeys`], which builds what they need.

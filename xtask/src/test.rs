@@ -82,7 +82,7 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     }
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
     let folder = shell.current_dir();
-    side_by_side(|| install_packages_and_build_site(&folder), || lint_and_compile(shell))?;
+    side_by_side(|| prepare_journeys(&folder), || lint_and_compile(shell))?;
     let _linting_compiler = linting_compiler(shell);
     // The tests and the journeys share a server, with a database for each.
     let postgres = test_postgres::Cluster::start();
@@ -112,10 +112,10 @@ fn shell_in(folder: &Path) -> Result<Shell> {
     Ok(shell)
 }
 
-/// Installs the packages of the tests, and builds the site of the journeys. This waits for the network, and for the link
-/// step of the WASM client and its compression, which use one core: in the meantime the tests are compiled on the others.
-/// The site has a profile of its own, so that these builds do not wait for each other.
-fn install_packages_and_build_site(folder: &Path) -> Result<()> {
+/// Installs the npm and Python packages of the tests, checks the types of the journeys and builds their site. This waits for
+/// the network, and for the link step of the WASM client and its compression, which use one core: in the meantime the tests
+/// are compiled on the others. The site has a profile of its own, so that these builds do not wait for each other.
+fn prepare_journeys(folder: &Path) -> Result<()> {
     let shell = shell_in(folder)?;
     // The progress of two builds would be written over each other.
     shell.set_var("CARGO_TERM_PROGRESS_WHEN", "never");
@@ -124,6 +124,7 @@ fn install_packages_and_build_site(folder: &Path) -> Result<()> {
     tools::ensure_npm_packages(&shell)?;
     tools::ensure_client_packages(&shell)?;
     tools::ensure_python_packages(&shell)?;
+    browser::type_check(&shell)?;
     build::site(&shell, Profile::Release)
 }
 
