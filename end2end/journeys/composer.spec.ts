@@ -70,6 +70,7 @@ test("a message that is sent during an upload is sent when its files are there",
   const waits = page.getByText("Will be sent as soon as the files are uploaded");
   const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) });
   await choose(page, file("a.txt"), file("b.txt"));
+  await expect(attached(page)).toHaveCount(2);
   await chat.send("Look at these");
   await expect(waits).toBeVisible();
   // A key that is pressed cancels the automatic sending.

@@ -26,24 +26,27 @@ pub(crate) const PROGRAMS: &[&str] = &[
     "server/full,server/testing",
 ];
 
-/// Builds what the journeys need and runs them.
+/// Builds the programs of the journeys and runs them.
 ///
-/// They use the site of a release: it is what users get, and its WASM is a seventh of the one for development,
-/// with which they take a third longer. The examples have the latter, with its checks.
+/// They use the site of a release, which is there already: it is what users get, and its WASM is a seventh of the one for
+/// development, with which they take a third longer. The examples have the latter, with its checks.
 ///
 /// The journeys of the examples and those that take minutes run only if the run is thorough.
 pub(crate) fn journeys(shell: &Shell, is_thorough: bool) -> Result<()> {
-    build::site(shell, Profile::Release)?;
     let _thorough = is_thorough.then(|| shell.push_env("THOROUGH", "1"));
     if is_thorough {
         build::EXAMPLES.into_iter().try_for_each(|package| build::example_site(shell, package))?;
     }
     step("build the programs of the journeys", || Ok(cargo(shell).arg("build").args(PROGRAMS).run()?))?;
+    step("run the journeys in the browser", || playwright(shell, "playwright.config.ts"))
+}
+
+/// Checks the types of the journeys.
+pub(crate) fn type_check(shell: &Shell) -> Result<()> {
     step("type-check the journeys", || {
         let _folder = shell.push_dir("end2end");
         Ok(cmd!(shell, "npx --no-install tsc").run()?)
-    })?;
-    step("run the journeys in the browser", || playwright(shell, "playwright.config.ts"))
+    })
 }
 
 /// Runs the main journeys in the browsers besides Chromium that are there, after [`journeys`], which builds what they need.

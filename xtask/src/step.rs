@@ -1,8 +1,11 @@
 //! Named steps with their durations.
 
 use anyhow::{Context, Result};
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
+
+/// When the first step began.
+static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The finished steps, for [`summary`].
 static DONE: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
@@ -20,6 +23,7 @@ pub(crate) fn notice(text: String) {
 
 /// Runs a step and prints its duration; errors get the step's name as context.
 pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    LazyLock::force(&BEGAN);
     eprintln!("▸ {name}");
     let began = Instant::now();
     let result = work().with_context(|| format!("step failed: {name}"))?;
@@ -32,13 +36,13 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
 }
 
 /// Prints all finished steps with their durations, and all notices. `is_passed` tells whether another step has failed.
+/// Steps that ran at the same time count once in the total.
 pub(crate) fn summary(is_passed: bool) {
     let (Ok(done), Ok(notices)) = (DONE.lock(), NOTICES.lock()) else { return };
     eprintln!("\n{} steps passed, {} failed", done.len(), u8::from(!is_passed));
     for (name, took) in done.iter() {
         eprintln!("{:>8.1} s  {name}", took.as_secs_f64());
     }
-    let total: Duration = done.iter().map(|(_, took)| *took).sum();
-    eprintln!("{:>8.1} s  in total", total.as_secs_f64());
+    eprintln!("{:>8.1} s  in total", BEGAN.elapsed().as_secs_f64());
     notices.iter().for_each(|notice| eprintln!("{notice}"));
 }

@@ -4,11 +4,13 @@
 //! The features `ssr` and `hydrate` of `app` exclude each other, so cargo must never enable both at
 //! once: the packages of the server and those of the WASM client are built by separate commands.
 
+use crate::build::{self, Profile};
 use crate::cargo::cargo;
 use crate::step::{notice, step, summary};
-use crate::{browser, build, clients, flaky, tools};
+use crate::{browser, clients, flaky, tools};
 use anyhow::Result;
-use xshell::{Cmd, Shell};
+use std::path::Path;
+use xshell::{Cmd, PushEnv, Shell};
 
 /// Cargo arguments for what runs on this machine: everything except `frontend`, with all features of
 /// the server.
@@ -72,30 +74,78 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     let others = tools::OTHER_BROWSERS.iter().filter_map(find_other).collect::<Vec<_>>();
     tools::ensure_postgres(shell)?;
     tools::ensure_bubblewrap(shell)?;
-    tools::ensure_npm_packages(shell)?;
-    tools::ensure_client_packages(shell)?;
-    tools::ensure_python_packages(shell)?;
+    tools::ensure_npm()?;
     // The programs of the journeys are compiled with the tests, before the sites are built. Where the
     // path has a symbolic link, they find only a folder that exists by then.
     for site in build::EXAMPLES.map(build::example_folder).into_iter().chain(["target/site".to_owned()]) {
         shell.create_dir(site)?;
     }
     step("check the formatting", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
-    step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
-    let _linting_compiler = if is_ci() {
-        LINTING_COMPILER.map(|(variable, value)| shell.push_env(variable, value)).into()
-    } else {
-        step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
-        step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
-        Vec::new()
-    };
+    let folder = shell.current_dir();
+    side_by_side(|| prepare_journeys(&folder), || lint_and_compile(shell))?;
+    let _linting_compiler = linting_compiler(shell);
     // The tests and the journeys share a server, with a database for each.
     let postgres = test_postgres::Cluster::start();
     let _shared = postgres.as_ref().map(|cluster| shell.push_env(test_postgres::SHARED, cluster.folder()));
     test(shell, is_thorough)?;
-    clients::test(shell)?;
+    side_by_side(|| clients::test(&shell_in(&folder)?), || test_documentation(shell))?;
     with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))?;
     with_flaky_ones(shell, flaky::MAIN_JOURNEYS_REPORT, || browser::main_journeys(shell, &others))
+}
+
+/// Does work in a thread of its own while this thread does its part. Returns when both have ended.
+fn side_by_side(work: impl FnOnce() -> Result<()> + Send, own_part: impl FnOnce() -> Result<()>) -> Result<()> {
+    std::thread::scope(|scope| {
+        let work = scope.spawn(work);
+        let own_part = own_part();
+        match work.join() {
+            Ok(work) => own_part.and(work),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Returns a shell for another thread.
+fn shell_in(folder: &Path) -> Result<Shell> {
+    let shell = Shell::new()?;
+    shell.change_dir(folder);
+    Ok(shell)
+}
+
+/// Installs the npm and Python packages of the tests, checks the types of the journeys and builds their site. This waits for
+/// the network, and for the link step of the WASM client and its compression, which use one core: in the meantime the tests
+/// are compiled on the others. The site has a profile of its own, so that these builds do not wait for each other.
+fn prepare_journeys(folder: &Path) -> Result<()> {
+    let shell = shell_in(folder)?;
+    // The progress of two builds would be written over each other.
+    shell.set_var("CARGO_TERM_PROGRESS_WHEN", "never");
+    // Most of the work is to compile the tests, and each compiler needs up to 2 GB of memory.
+    shell.set_var("CARGO_BUILD_JOBS", "1");
+    tools::ensure_npm_packages(&shell)?;
+    tools::ensure_client_packages(&shell)?;
+    tools::ensure_python_packages(&shell)?;
+    browser::type_check(&shell)?;
+    build::site(&shell, Profile::Release)
+}
+
+/// Lints everything and compiles the Rust tests.
+fn lint_and_compile(shell: &Shell) -> Result<()> {
+    step("lint the WASM client", || lint(shell, CLIENT_ARGUMENTS, &["--lib"]))?;
+    if !is_ci() {
+        step("lint the server", || lint(shell, SERVER_ARGUMENTS, &["--all-targets"]))?;
+        step("lint xtask", || lint(shell, XTASK_ARGUMENTS, &["--all-targets"]))?;
+    }
+    let _linting_compiler = linting_compiler(shell);
+    step("compile the tests", || {
+        cargo(shell).args(["test", "--no-run"]).args(XTASK_ARGUMENTS).run()?;
+        Ok(cargo(shell).args(["test", "--no-run"]).args(SERVER_ARGUMENTS).run()?)
+    })
+}
+
+/// Lets Clippy's compiler compile the workspace where `CI` is set, until the result is dropped.
+fn linting_compiler(shell: &Shell) -> Vec<PushEnv<'_>> {
+    let variables: &[(&str, &str)] = if is_ci() { &LINTING_COMPILER } else { &[] };
+    variables.iter().map(|(variable, value)| shell.push_env(variable, value)).collect()
 }
 
 /// Runs tests, and tells which of them passed only when they were tried again.
@@ -117,8 +167,7 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
     Ok(cargo(shell).arg("clippy").args(half).args(targets).args(["--", "-D", "warnings"]).run()?)
 }
 
-/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests, so they
-/// are run separately.
+/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests: see [`test_documentation`].
 fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
@@ -142,17 +191,26 @@ fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
         let thorough = nextest(shell).args(SERVER_ARGUMENTS).args(["--run-ignored", "only", "-E", THOROUGH]);
         run("run the thorough tests", thorough)?;
     }
+    Ok(())
+}
+
+/// Runs the documentation tests, unless `cargo test` has run them with the others.
+fn test_documentation(shell: &Shell) -> Result<()> {
+    if !tools::has_nextest(shell) {
+        return Ok(());
+    }
     step("run the documentation tests", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_ARGUMENTS).run()?))
 }
 
 /// Returns a run of nextest with four tests at once for each core: most tests of the server wait, for
 /// a disk, a timeout or another process. With two for each of two cores, both were idle for half of the time, and the
-/// first 485 tests took 120 s instead of 85 s.
+/// first 485 tests took 120 s instead of 85 s. Where `CI` is set, `.config/nextest.toml` lets tests that only wait take half
+/// a place, so the places are counted in halves.
 fn nextest(shell: &Shell) -> Cmd<'_> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let profile = if is_ci() { "ci" } else { "default" };
+    let (profile, places) = if is_ci() { ("ci", 8) } else { ("default", 4) };
     let run = cargo(shell).args(["nextest", "run", "--no-fail-fast", "--profile", profile]);
-    run.arg("--test-threads").arg((4 * cores).to_string())
+    run.arg("--test-threads").arg((places * cores).to_string())
 }
 
 #[cfg(test)]

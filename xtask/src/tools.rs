@@ -213,11 +213,17 @@ pub(crate) fn ensure_wasm_opt(shell: &Shell) -> Result<()> {
     ensure_npm_folder(shell, "xtask/npm", "install wasm-opt")
 }
 
-/// Installs the npm packages of a folder, unless the installed ones match its lock file.
-fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
+/// Fails if there is no npm, with where to get it.
+pub(crate) fn ensure_npm() -> Result<()> {
     if find_program("npm").is_none() {
         bail!("npm was not found; it comes with Node 20 or later, from https://nodejs.org");
     }
+    Ok(())
+}
+
+/// Installs the npm packages of a folder, unless the installed ones match its lock file.
+fn ensure_npm_folder(shell: &Shell, folder: &str, name: &str) -> Result<()> {
+    ensure_npm()?;
     let lock = shell.read_file(format!("{folder}/package-lock.json"))?;
     let stamp = format!("{folder}/node_modules/.installed");
     if shell.read_file(&stamp).is_ok_and(|known| known == lock) {

@@ -324,7 +324,8 @@ async fn hostile_checks_do_not_block_async_threads() {
     let small = Schema::compile(&json!({ "type": "object" })).await.unwrap();
     assert_eq!(small.check(&instance, 5).await, Ok(()));
     assert!(all.iter().any(|one| !one.is_finished()));
-    let abandoned = all.split_off(10);
+    // Each of the others takes a second.
+    let abandoned = all.split_off(3);
     abandoned.iter().for_each(tokio::task::JoinHandle::abort);
     for one in all {
         assert!(matches!(one.await.unwrap(), Err(CheckError::TooCostly | CheckError::Busy)));
