@@ -3,8 +3,8 @@
 use crate::cargo::cargo;
 use crate::step::step;
 use crate::{site, tools};
-use anyhow::Result;
-use std::path::PathBuf;
+use anyhow::{Result, anyhow};
+use std::path::{Path, PathBuf};
 use xshell::Shell;
 
 /// A build profile.
@@ -39,22 +39,57 @@ impl Profile {
     }
 }
 
+/// Where the site is built.
+const SITE: &str = "target/site";
+
 /// Builds everything.
 pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
-    site(shell, profile)?;
-    step("build the server", || server(shell, profile))
+    match profile {
+        Profile::Debug => run_debug(shell),
+        // The server has the site inside.
+        Profile::Release => {
+            site(shell, profile)?;
+            step("build the server", || server(shell, profile))
+        }
+    }
+}
+
+/// Builds everything, and assembles the site while the server is compiled, which reads it only when it runs. Most of the
+/// site is made on one core.
+fn run_debug(shell: &Shell) -> Result<()> {
+    let profile = Profile::Debug;
+    client(shell, profile)?;
+    // The server does not compile without the folder.
+    shell.create_dir(SITE)?;
+    let root = shell.current_dir();
+    std::thread::scope(|scope| {
+        let site = scope.spawn(|| assemble(&root, profile));
+        let server = step("build the server", || server(shell, profile));
+        site.join().map_err(|_| anyhow!("the thread that assembles the site has panicked"))??;
+        server
+    })
 }
 
 /// Builds what the browser loads: the WASM client and the site. That of a release fails when the first pages are over
 /// their limits.
 pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
+    client(shell, profile)?;
+    assemble(&shell.current_dir(), profile)
+}
+
+/// Builds the WASM client.
+fn client(shell: &Shell, profile: Profile) -> Result<()> {
     tools::ensure_wasm_target(shell)?;
     if profile == Profile::Release {
         tools::ensure_wasm_opt(shell)?;
     }
-    step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
+    step("build the WASM client (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))
+}
+
+/// Assembles the site from the WASM client.
+fn assemble(root: &Path, profile: Profile) -> Result<()> {
     step("assemble the site (bindings, styles, public files)", || {
-        site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
+        site::make(root, &wasm_file("frontend", profile), SITE, profile)
     })
 }
 
@@ -120,7 +155,7 @@ fn server(shell: &Shell, profile: Profile) -> Result<()> {
         Profile::Debug => build,
         Profile::Release => {
             let embedded = shell.current_dir().join("target/embedded-site");
-            site::embedded::copy(&shell.current_dir().join("target/site"), &embedded)?;
+            site::embedded::copy(&shell.current_dir().join(SITE), &embedded)?;
             build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
         }
     };

@@ -28,7 +28,8 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     let began = Instant::now();
     let result = work().with_context(|| format!("step failed: {name}"))?;
     let took = began.elapsed();
-    eprintln!("  done in {:.1} s", took.as_secs_f64());
+    // Two steps may run at once.
+    eprintln!("  done in {:.1} s: {name}", took.as_secs_f64());
     if let Ok(mut done) = DONE.lock() {
         done.push((name.to_owned(), took));
     }
