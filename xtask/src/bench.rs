@@ -2,7 +2,7 @@
 //! `docs/scaling.md` are written from them.
 
 use crate::browser;
-use crate::build::{self, Profile};
+use crate::build;
 use crate::cargo::{cargo, plain};
 use crate::step::{step, summary};
 use anyhow::{Result, ensure};
@@ -46,7 +46,7 @@ pub(crate) enum Subject {
 /// Measures a subject with release builds, and writes the pages. Of all subjects, each is measured even if another one
 /// fails. `folders` have collections for `retrieval`.
 pub(crate) fn run(shell: &Shell, subject: Subject, folders: &[PathBuf]) -> Result<()> {
-    build::run(shell, Profile::Release)?;
+    build::release(shell)?;
     step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
     let is_chosen = |one: &Subject| *one != Subject::All && (subject == Subject::All || subject == *one);
     let mut failed = Vec::new();

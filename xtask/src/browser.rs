@@ -65,7 +65,7 @@ pub(crate) fn main_journeys(shell: &Shell, others: &[(&OtherBrowser, PathBuf)]) 
 /// Takes the README's screenshot and those of the demo's states.
 pub(crate) fn screenshots(shell: &Shell) -> Result<()> {
     tools::ensure_npm_packages(shell)?;
-    build::run(shell, Profile::Debug)?;
+    build::debug(shell, false)?;
     step("take the screenshots", || playwright(shell, "screenshots.config.ts"))
 }
 

@@ -42,29 +42,30 @@ impl Profile {
 /// Where the site is built.
 const SITE: &str = "target/site";
 
-/// Builds everything.
-pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
-    match profile {
-        Profile::Debug => run_debug(shell),
-        // The server has the site inside.
-        Profile::Release => {
-            site(shell, profile)?;
-            step("build the server", || server(shell, profile))
-        }
-    }
+/// Builds everything as a release, whose server has the site inside.
+pub(crate) fn release(shell: &Shell) -> Result<()> {
+    site(shell, Profile::Release)?;
+    step("build the server", || {
+        let embedded = shell.current_dir().join("target/embedded-site");
+        site::embedded::copy(&shell.current_dir().join(SITE), &embedded)?;
+        let build = cargo(shell).args(["build", "--package", "server", "--release", "--features", "embed,full"]);
+        Ok(build.env("CHATWRIGHT_SITE", embedded).run()?)
+    })
 }
 
-/// Builds everything, and assembles the site while the server is compiled, which reads it only when it runs. Most of the
-/// site is made on one core.
-fn run_debug(shell: &Shell) -> Result<()> {
-    let profile = Profile::Debug;
-    client(shell, profile)?;
+/// Builds everything for development, the server with all features or those that the demo needs. The site is assembled
+/// while the server is compiled, which reads it only when it runs: most of it is made on one core.
+pub(crate) fn debug(shell: &Shell, is_full: bool) -> Result<()> {
+    client(shell, Profile::Debug)?;
     // The server does not compile without the folder.
     shell.create_dir(SITE)?;
     let root = shell.current_dir();
     std::thread::scope(|scope| {
-        let site = scope.spawn(|| assemble(&root, profile));
-        let server = step("build the server", || server(shell, profile));
+        let site = scope.spawn(|| assemble(&root, Profile::Debug));
+        let server = step("build the server", || {
+            let features: &[&str] = if is_full { &["--features", "full"] } else { &[] };
+            Ok(cargo(shell).args(["build", "--package", "server"]).args(features).run()?)
+        });
         site.join().map_err(|_| anyhow!("the thread that assembles the site has panicked"))??;
         server
     })
@@ -147,17 +148,4 @@ pub(crate) fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
 
 fn wasm_file(library: &str, profile: Profile) -> PathBuf {
     PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.wasm_folder()))
-}
-
-fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    let build = cargo(shell).args(["build", "--package", "server"]);
-    let build = match profile {
-        Profile::Debug => build,
-        Profile::Release => {
-            let embedded = shell.current_dir().join("target/embedded-site");
-            site::embedded::copy(&shell.current_dir().join(SITE), &embedded)?;
-            build.args(["--release", "--features", "embed,full"]).env("CHATWRIGHT_SITE", embedded)
-        }
-    };
-    Ok(build.run()?)
 }

@@ -36,6 +36,9 @@ enum Command {
         /// Build with optimizations and all features, and embed the site in the binary.
         #[arg(long)]
         release: bool,
+        /// Build the server with all features, which a release always has.
+        #[arg(long)]
+        full: bool,
     },
     /// Build only what the browser loads, and print its size.
     Site {
@@ -53,6 +56,9 @@ enum Command {
         /// package, as for `site`.
         #[arg(long, value_name = "FILE")]
         manifest_path: Option<PathBuf>,
+        /// Build the server with all features, as a release. The demo needs none of them.
+        #[arg(long, conflicts_with = "manifest_path")]
+        full: bool,
         #[arg(last = true)]
         arguments: Vec<String>,
     },
@@ -148,7 +154,8 @@ fn run(command: Command) -> Result<()> {
     // Cargo runs this from any folder of the workspace; the steps expect its root.
     shell.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?);
     match command {
-        Command::Build { release } => build::run(&shell, build::Profile::from_release_flag(release)),
+        Command::Build { release: true, .. } => build::release(&shell),
+        Command::Build { release: false, full } => build::debug(&shell, full),
         Command::Site { release, manifest_path } => {
             let profile = build::Profile::from_release_flag(release);
             match manifest_path {
@@ -156,10 +163,10 @@ fn run(command: Command) -> Result<()> {
                 None => build::site(&shell, profile),
             }
         }
-        Command::Serve { manifest_path: Some(manifest), arguments } => {
+        Command::Serve { manifest_path: Some(manifest), arguments, .. } => {
             outside::serve(&shell, &caller_dir.join(manifest), &arguments)
         }
-        Command::Serve { manifest_path: None, arguments } => serve::run(&shell, &arguments),
+        Command::Serve { manifest_path: None, full, arguments } => serve::run(&shell, full, &arguments),
         Command::RustPage { arguments } => serve::example(&shell, "rust-page", &arguments),
         Command::Extended { arguments } => serve::example(&shell, "extended", &arguments),
         Command::Test { thorough } => test::run(&shell, thorough),

@@ -1,14 +1,14 @@
 //! `cargo xtask serve`, `cargo xtask rust-page` and `cargo xtask extended`: build and run a server.
 
-use crate::build::{self, Profile};
+use crate::build;
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
 use xshell::Shell;
 
-/// Builds the server and runs it.
-pub(crate) fn run(shell: &Shell, arguments: &[String]) -> Result<()> {
-    build::run(shell, Profile::Debug)?;
+/// Builds the server, with all features or those that the demo needs, and runs it.
+pub(crate) fn run(shell: &Shell, is_full: bool, arguments: &[String]) -> Result<()> {
+    build::debug(shell, is_full)?;
     exec_server(&shell.current_dir().join("target/debug/chatwright"), arguments)
 }
 
