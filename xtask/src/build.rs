@@ -1,9 +1,9 @@
 //! `cargo xtask build`: the WASM client, the site and the server.
 
 use crate::cargo::cargo;
-use crate::step::step;
+use crate::step::{side_by_side, step};
 use crate::{site, tools};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use xshell::Shell;
 
@@ -60,15 +60,12 @@ pub(crate) fn debug(shell: &Shell, is_full: bool) -> Result<()> {
     // The server does not compile without the folder.
     shell.create_dir(SITE)?;
     let root = shell.current_dir();
-    std::thread::scope(|scope| {
-        let site = scope.spawn(|| assemble(&root, Profile::Debug));
-        let server = step("build the server", || {
-            let features: &[&str] = if is_full { &["--features", "full"] } else { &[] };
-            Ok(cargo(shell).args(["build", "--package", "server"]).args(features).run()?)
-        });
-        site.join().map_err(|_| anyhow!("the thread that assembles the site has panicked"))??;
-        server
-    })
+    side_by_side(|| assemble(&root, Profile::Debug), || step("build the server", || debug_server(shell, is_full)))
+}
+
+fn debug_server(shell: &Shell, is_full: bool) -> Result<()> {
+    let features: &[&str] = if is_full { &["--features", "full"] } else { &[] };
+    Ok(cargo(shell).args(["build", "--package", "server"]).args(features).run()?)
 }
 
 /// Builds what the browser loads: the WASM client and the site. That of a release fails when the first pages are over

@@ -36,6 +36,21 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(result)
 }
 
+/// Does work in a thread of its own while this thread does its part. Returns when both have ended.
+pub(crate) fn side_by_side(
+    work: impl FnOnce() -> Result<()> + Send,
+    own_part: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    std::thread::scope(|scope| {
+        let work = scope.spawn(work);
+        let own_part = own_part();
+        match work.join() {
+            Ok(work) => own_part.and(work),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 /// Prints all finished steps with their durations, and all notices. `is_passed` tells whether another step has failed.
 /// Steps that ran at the same time count once in the total.
 pub(crate) fn summary(is_passed: bool) {

@@ -6,7 +6,7 @@
 
 use crate::build::{self, Profile};
 use crate::cargo::cargo;
-use crate::step::{notice, step, summary};
+use crate::step::{notice, side_by_side, step, summary};
 use crate::{browser, clients, flaky, tools};
 use anyhow::Result;
 use std::path::Path;
@@ -91,18 +91,6 @@ fn run_steps(shell: &Shell, is_thorough: bool) -> Result<()> {
     side_by_side(|| clients::test(&shell_in(&folder)?), || test_documentation(shell))?;
     with_flaky_ones(shell, flaky::JOURNEYS_REPORT, || browser::journeys(shell, is_thorough))?;
     with_flaky_ones(shell, flaky::MAIN_JOURNEYS_REPORT, || browser::main_journeys(shell, &others))
-}
-
-/// Does work in a thread of its own while this thread does its part. Returns when both have ended.
-fn side_by_side(work: impl FnOnce() -> Result<()> + Send, own_part: impl FnOnce() -> Result<()>) -> Result<()> {
-    std::thread::scope(|scope| {
-        let work = scope.spawn(work);
-        let own_part = own_part();
-        match work.join() {
-            Ok(work) => own_part.and(work),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }
 
 /// Returns a shell for another thread.
