@@ -1,11 +1,12 @@
 //! The job that tells a client what has become of its task.
 
+use super::store::PushRow;
 use super::{Secrets, open, settings, store};
 use crate::error::RpcError;
 use crate::request::CallContext;
 use crate::section::A2a;
 use crate::task::{self, Snapshot};
-use ::jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, Outcome};
+use ::jobs::{Backoff, Handler, JobContext, JobError, Jobs, Kind, NewJob, Outcome};
 use ::store::{Store, StoreError};
 use a2a_types::{AuthenticationInfo, StreamResponse, TaskState, TaskStatusUpdateEvent};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -58,11 +59,36 @@ impl Deliveries {
     /// notification whose server was killed is found again by the latter.
     pub(crate) async fn enqueue(&self, conversation_id: &str) -> Result<(), StoreError> {
         for (task_id, id, owner) in store::due(&self.store, conversation_id).await? {
-            let key = format!("{task_id} {id}");
-            self.jobs.enqueue(SEND.job(&Sending { task_id, id }).owner(&owner).key(key)).await?;
+            self.jobs.enqueue(sending_job(task_id, id, &owner)).await?;
         }
         Ok(())
     }
+
+    /// Stores an address, in place of that with the same id, with a job that sends the current state of the task there.
+    /// Returns false if the task has too many.
+    ///
+    /// The job is enqueued for a task that the agent works on, too, and does nothing then: a run that ends before this is
+    /// committed does not find the address.
+    pub(crate) async fn keep(&self, row: PushRow, now: i64) -> Result<bool, StoreError> {
+        let jobs = self.jobs.clone();
+        let keep = self.store.write(move |db| {
+            Box::pin(async move {
+                let send = sending_job(row.task_id.clone(), row.id.clone(), &row.owner);
+                let is_kept = store::keep(db, row, now).await?;
+                if is_kept {
+                    jobs.enqueue_in(db, send).await?;
+                }
+                Ok(is_kept)
+            })
+        });
+        keep.await
+    }
+}
+
+/// Returns the job that sends the state of a task to an address, of which there is one at a time.
+fn sending_job(task_id: String, id: String, owner: &str) -> NewJob {
+    let key = format!("{task_id} {id}");
+    SEND.job(&Sending { task_id, id }).owner(owner).key(key)
 }
 
 /// Returns the handler of the jobs.

@@ -95,8 +95,8 @@ pub(crate) fn check(asked: &CallContext, wanted: &TaskPushNotificationConfig, fi
     Ok(())
 }
 
-/// Stores where a client is told what becomes of its task; one with the same id is replaced. `id` is used if the client
-/// names none.
+/// Stores where a client is told what becomes of its task, with the job that tells it the current state; one with the same
+/// id is replaced. `id` is used if the client names none.
 ///
 /// # Errors
 /// There is no such task, it has too many, or this server cannot encrypt them.
@@ -128,7 +128,8 @@ pub(crate) async fn keep(
         origin: asked.origin.clone(),
         sent_at: 0,
     };
-    if store::keep(&asked.context.store, row.clone(), now_millis()).await? {
+    let deliveries = Deliveries { store: asked.context.store.clone(), jobs: asked.context.chat.jobs().clone() };
+    if deliveries.keep(row.clone(), now_millis()).await? {
         Ok(shown(row, secrets))
     } else {
         Err(RpcError::unsupported(format!("A task has at most {} push notifications.", store::MAX_CONFIGS)))

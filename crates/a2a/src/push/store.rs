@@ -1,6 +1,6 @@
 //! The table `a2a_push_configs`. Each function that a caller reaches takes their id.
 
-use ::store::sql::{self, Row};
+use ::store::sql::{self, Db, Row};
 use ::store::{Store, StoreError};
 
 /// The most addresses of a task.
@@ -73,11 +73,10 @@ fn read(row: &Row) -> Result<PushRow, StoreError> {
 }
 
 /// Stores one, in place of that with the same id. Returns false if the task has too many.
-pub(crate) async fn keep(store: &Store, row: PushRow, now: i64) -> Result<bool, StoreError> {
+pub(crate) async fn keep(db: &mut Db, row: PushRow, now: i64) -> Result<bool, StoreError> {
     let PushRow { task_id, id, owner, agent_id, url, sealed, origin, .. } = row;
     let keep = sql::query(KEEP).bind(task_id).bind(id).bind(owner).bind(agent_id).bind(url).bind(sealed).bind(origin);
-    let keep = keep.bind(now).bind(MAX_CONFIGS);
-    store.write(move |db| Box::pin(async move { Ok(keep.execute(db).await?.rows_affected() > 0) })).await
+    Ok(keep.bind(now).bind(MAX_CONFIGS).execute(db).await?.rows_affected() > 0)
 }
 
 /// Returns those of a task of an owner.

@@ -1,8 +1,10 @@
 //! Tests of the stored notifications, on each kind of database.
 
+use super::Deliveries;
 use super::store::{self, MAX_CONFIGS, PushRow};
 use crate::store::TABLES;
 use crate::store::tests::turn;
+use ::jobs::{JobFilter, Jobs};
 use ::store::{Schema, Store, StoreError};
 use std::time::Duration;
 use wire::EndReason;
@@ -26,6 +28,17 @@ async fn due(store: &Store, conversation: &str) -> Vec<String> {
     due.into_iter().map(|(task, id, owner)| format!("{task} {id} {owner}")).collect()
 }
 
+/// Returns the keys and owners of the jobs, which nobody runs here.
+async fn enqueued(deliveries: &Deliveries) -> Vec<String> {
+    let jobs = deliveries.jobs.list(JobFilter::default(), 100).await.unwrap();
+    let mut jobs: Vec<_> = jobs
+        .into_iter()
+        .map(|job| format!("{} {}", job.key.unwrap_or_default(), job.owner.unwrap_or_default()))
+        .collect();
+    jobs.sort();
+    jobs
+}
+
 async fn record(store: &Store, row: &PushRow, at: i64, is_open: bool) {
     let record = store::sent(row, at, is_open);
     let recorded = store.write(move |db| Box::pin(async move { Ok(record.execute(db).await.map(drop)?) }));
@@ -36,12 +49,15 @@ async fn record(store: &Store, row: &PushRow, at: i64, is_open: bool) {
 async fn clients_are_told_each_state_once() {
     for url in test_postgres::databases_of_each_kind().await {
         let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
+        let deliveries = Deliveries { store: store.clone(), jobs: Jobs::new(store.clone()) };
         turn(&store, "ada", "c", "m1", None, Some(EndReason::Waiting), 10).await;
         turn(&store, "ada", "d", "m2", None, None, 20).await;
         let waits = row("ada", "a-m1", "one");
         for kept in [waits.clone(), row("ada", "a-m2", "two")] {
-            assert!(store::keep(&store, kept, 1).await.unwrap());
+            assert!(deliveries.keep(kept, 1).await.unwrap());
         }
+        // At once, also for the one that the agent works on, whose end may be stored at the same time.
+        assert_eq!(enqueued(&deliveries).await, ["a-m1 one ada", "a-m2 two ada"]);
         // The other one is being worked on.
         assert_eq!(due(&store, "").await, ["a-m1 one ada"]);
         assert_eq!(due(&store, "d").await, [""; 0]);
@@ -49,8 +65,9 @@ async fn clients_are_told_each_state_once() {
         assert_eq!(due(&store, "").await, [""; 0]);
         // It is told again at another address, and by somebody else it cannot be replaced.
         let moved = PushRow { url: "https://elsewhere.test/".to_owned(), ..waits.clone() };
-        assert!(store::keep(&store, moved.clone(), 2).await.unwrap());
-        assert!(!store::keep(&store, PushRow { owner: "eve".to_owned(), ..waits.clone() }, 3).await.unwrap());
+        assert!(deliveries.keep(moved.clone(), 2).await.unwrap());
+        assert!(!deliveries.keep(PushRow { owner: "eve".to_owned(), ..waits.clone() }, 3).await.unwrap());
+        assert_eq!(enqueued(&deliveries).await, ["a-m1 one ada", "a-m2 two ada"]);
         record(&store, &waits, 11, true).await;
         assert_eq!(due(&store, "c").await, ["a-m1 one ada"], "the old address was told");
         record(&store, &moved, 11, false).await;
@@ -62,9 +79,10 @@ async fn clients_are_told_each_state_once() {
         assert!(!store::delete(&store, "eve", "a-m1", "one").await.unwrap());
         assert!(store::delete(&store, "ada", "a-m1", "one").await.unwrap());
         for number in 0..MAX_CONFIGS {
-            assert!(store::keep(&store, row("ada", "a-m1", &format!("n{number}")), 4).await.unwrap());
+            assert!(deliveries.keep(row("ada", "a-m1", &format!("n{number}")), 4).await.unwrap());
         }
-        assert!(!store::keep(&store, row("ada", "a-m1", "more"), 5).await.unwrap());
+        assert!(!deliveries.keep(row("ada", "a-m1", "more"), 5).await.unwrap());
+        assert!(!enqueued(&deliveries).await.contains(&"a-m1 more ada".to_owned()));
         store.close().await;
     }
 }

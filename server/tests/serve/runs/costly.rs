@@ -7,9 +7,15 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 /// Starts a server with an agent whose MCP server has a tool with such a schema.
 async fn serve() -> (Server, TempDir) {
+    serve_with("").await
+}
+
+/// Like [`serve`], with a section of the config.
+async fn serve_with(section: &str) -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/mcp/tests/mcp/hostile.mjs");
     let config = format!(
@@ -21,6 +27,7 @@ agents:
   - {{ id: plain, type: Agent, connectionId: model, properties: {{ model: m }} }}
   - {{ id: helper, type: Agent, connectionId: model, properties: {{ model: m }}, mcp: [hostile] }}
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
+{section}
 ",
         start_provider().await
     );
@@ -124,20 +131,32 @@ async fn costly_tool_schemas_do_not_affect_other_tools() {
     assert!(reply_text(&ask("c2", "work {}").await).starts_with("pid "));
 }
 
-/// A waiting or running check ends with its run, and does not delay the shutdown.
+/// Sends a request for an invocation; returns why it failed.
+async fn invocation_error(request: reqwest::RequestBuilder) -> reqwest::Result<String> {
+    let answer: Value = request.send().await?.error_for_status()?.json().await?;
+    Ok(answer["error"].as_str().unwrap_or_default().to_owned())
+}
+
+/// A waiting or running check ends with its run. At the shutdown, runs have `drainMs` to end, by default 25 s; here
+/// they are stopped at once, also those that wait for a check.
 #[tokio::test]
 async fn costly_checks_end_with_the_run_and_the_server() {
-    let (mut server, _folder) = serve().await;
-    let asked: Vec<_> = (0..60).map(|_| tokio::spawn(invoke_request(&server, exponential_schema()).send())).collect();
+    let (mut server, _folder) = serve_with("limits: { drainMs: 0, invocationTiers: { simpleMs: 600000 } }").await;
+    let mut asked = JoinSet::new();
+    for _ in 0..60 {
+        asked.spawn(invocation_error(invoke_request(&server, exponential_schema())));
+    }
     let stream = server.message_to("demo/helper", "c1", "costly {}").send().await.unwrap();
     let stop = server.request(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
     assert!(stop.status().is_success(), "{}", stop.status());
     let received = chunks(stream).await;
     assert!(["abort", "finish"].contains(&received.last().unwrap()["type"].as_str().unwrap()), "{received:?}");
+    // At most two checks run at once, each for a long time, so most of them wait when the first one has ended.
+    let is_checked = |error: reqwest::Result<String>| error.is_ok_and(|error| error.contains("takes too much work"));
+    while !is_checked(asked.join_next().await.unwrap().unwrap()) {}
     server.terminate();
+    let errors = asked.join_all().await;
+    let is_stopped = errors.iter().flatten().any(|error| error == "The server stopped before the answer was complete.");
+    assert!(is_stopped, "{errors:?}");
     assert!(server.wait().success());
-    for answer in asked {
-        // Each request was answered or cut off.
-        let _ = answer.await.unwrap();
-    }
 }
