@@ -53,8 +53,8 @@ impl Subject {
             Self::Retrieval | Self::Rankings => "cargo xtask bench retrieval",
             Self::Shell => "cargo xtask bench shell",
             Self::Evaluation => "cargo xtask bench evaluation",
-            Self::Browser => "cargo xtask bench --ui",
-            Self::Admin => "cargo xtask bench --admin",
+            Self::Browser => "cargo xtask bench ui",
+            Self::Admin => "cargo xtask bench admin",
             Self::Scale => "cargo xtask bench scale",
             Self::Screens | Self::ScreensBrowser => "cargo xtask bench screens",
         }
