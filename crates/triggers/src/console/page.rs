@@ -17,7 +17,7 @@ use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, name, success_message, table, text, text_area_content};
+use web::html::{error_message, facts, link, name, short_id, success_message, table, text, text_area_content};
 use web::times::minute;
 use web::{SentFields, see_other};
 use wire::UserError;
@@ -229,7 +229,7 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
             text(delivery.key),
             text(outcome),
             text(delivery.detail.unwrap_or_default()),
-            delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), run)),
+            delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), short_id(&run))),
             body,
             again.into_any(),
         ]

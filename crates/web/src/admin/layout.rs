@@ -2,7 +2,7 @@
 
 use super::Admin;
 use super::menu::{group_links, group_pages};
-use crate::html::{document, document_with_frames, live_document};
+use crate::html::{document, document_with_frames, error_message, live_document};
 use crate::status_of;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -71,7 +71,7 @@ pub(super) fn error_page(error: &UserError) -> Response {
         <main class="cw-account-page">
             <div class="cw-account-sheet">
                 <h1>"Something went wrong"</h1>
-                <p class="cw-account-problem" role="alert">{error.message.clone()}</p>
+                {error_message(Some(error.message.clone()))}
                 <a class="cw-button" href="/admin">"Go to the overview"</a>
             </div>
         </main>
