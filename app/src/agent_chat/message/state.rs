@@ -343,9 +343,7 @@ fn metadata(message: &UiMessage) -> MessageMetadata {
 /// Whether the user has decided about the request that `next` is waiting for.
 fn is_decided(shown: &ToolPart, next: &ToolPart) -> bool {
     let (Some(decided), Some(asked)) = (&shown.approval, &next.approval) else { return false };
-    shown.state == ToolState::ApprovalResponded
-        && next.state == ToolState::ApprovalRequested
-        && decided.id == asked.id
+    shown.state == ToolState::ApprovalResponded && next.state == ToolState::ApprovalRequested && decided.id == asked.id
 }
 
 fn is_streaming(state: Option<TextState>) -> bool {
