@@ -189,3 +189,24 @@ test("sessions are named by their browser", async ({ page, server }) => {
   await expect(page.getByRole("rowheader", { name: /^(A browser|Chrome on \w+)$/ })).toBeVisible();
   await expect(page.getByText("Mozilla/5.0")).toHaveCount(0);
 });
+
+test("the menu is folded on a phone, and opens above the page", async ({ page, server }) => {
+  await first(page, server);
+  await page.setViewportSize({ width: 375, height: 720 });
+  await page.goto("/admin/users");
+  const menu = page.getByRole("navigation", { name: "Admin console" });
+  const button = page.getByRole("button", { name: "Menu" });
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect(menu).toHaveCount(0);
+  const before = await heading.boundingBox();
+  await button.press("Enter");
+  await expect(menu.getByRole("link", { name: "People" })).toHaveAttribute("aria-current", "true");
+  expect(await heading.boundingBox()).toEqual(before);
+  await page.keyboard.press("Escape");
+  await expect(menu).toHaveCount(0);
+  await button.click();
+  await menu.getByRole("link", { name: "System" }).click();
+  await button.click();
+  await page.getByRole("navigation", { name: "System" }).getByRole("link", { name: "Audit log" }).click();
+  await expect(heading).toHaveText("Audit log");
+});
