@@ -172,7 +172,7 @@ test("a role that the config does not name needs a confirmation", async ({ page,
   await page.getByRole("link", { name: "bob" }).click();
   await page.getByLabel("Other roles, separated by commas").fill("admn");
   await page.getByRole("button", { name: "Save roles" }).click();
-  await expect(page.getByRole("alert")).toHaveText("The config does not name the role `admn`. Did you mean `admin`?");
+  await expect(page.getByRole("alert")).toHaveText("The config does not name the role admn. Did you mean admin?");
   await page.getByLabel("Save roles that the config does not name").check();
   await page.getByRole("button", { name: "Save roles" }).click();
   await expect(page.getByRole("status")).toHaveText("Done.");
@@ -188,4 +188,25 @@ test("sessions are named by their browser", async ({ page, server }) => {
   await page.goto("/admin/access");
   await expect(page.getByRole("rowheader", { name: /^(A browser|Chrome on \w+)$/ })).toBeVisible();
   await expect(page.getByText("Mozilla/5.0")).toHaveCount(0);
+});
+
+test("the menu is folded on a phone, and opens above the page", async ({ page, server }) => {
+  await first(page, server);
+  await page.setViewportSize({ width: 375, height: 720 });
+  await page.goto("/admin/users");
+  const menu = page.getByRole("navigation", { name: "Admin console" });
+  const button = page.getByRole("button", { name: "Menu" });
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect(menu).toHaveCount(0);
+  const before = await heading.boundingBox();
+  await button.press("Enter");
+  await expect(menu.getByRole("link", { name: "People" })).toHaveAttribute("aria-current", "true");
+  expect(await heading.boundingBox()).toEqual(before);
+  await page.keyboard.press("Escape");
+  await expect(menu).toHaveCount(0);
+  await button.click();
+  await menu.getByRole("link", { name: "System" }).click();
+  await button.click();
+  await page.getByRole("navigation", { name: "System" }).getByRole("link", { name: "Audit log" }).click();
+  await expect(heading).toHaveText("Audit log");
 });

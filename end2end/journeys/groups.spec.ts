@@ -25,7 +25,7 @@ test("a group gives its members a role until they leave it", async ({ page, serv
   // A role that the config does not name is probably misspelt.
   await form.getByLabel("Other roles, separated by commas").fill("suport");
   await form.getByRole("button", { name: "Add group" }).click();
-  await expect(page.getByRole("alert")).toContainText("Did you mean `support`?");
+  await expect(page.getByRole("alert")).toContainText("Did you mean support?");
   await form.getByLabel("Other roles, separated by commas").fill("");
   await form.getByLabel("support", { exact: true }).check();
   await form.getByRole("button", { name: "Add group" }).click();
@@ -76,7 +76,7 @@ test("users are invited from a file after a preview, all or nobody", async ({ pa
   await expect(page.getByRole("alert")).toContainText("3 lines cannot be imported.");
   const preview = page.getByRole("region", { name: "Preview" });
   await expect(preview.getByRole("row", { name: /^2/ })).toContainText("There is a user with this name already.");
-  await expect(preview.getByRole("row", { name: /^3/ })).toContainText("Did you mean `support`?");
+  await expect(preview.getByRole("row", { name: /^3/ })).toContainText("Did you mean support?");
   await expect(preview.getByRole("row", { name: /^4/ })).toContainText("There is no group “Nowhere”.");
   await everySize(page, "import-preview");
 

@@ -171,7 +171,7 @@ impl List for JobList {
                 "Background work of all users and of the server. Done jobs are kept for a day, failed and cancelled ones for 30 days. "
                 {late}
             </p>
-            {counts_table(&status.counts)}
+            {counts_tables(&status.counts)}
             {list.into_any()}
         }
         .into_any())
@@ -182,8 +182,9 @@ async fn status(state: &ConsoleState) -> Result<QueueStatus, UserError> {
     state.chat.jobs().status().await.map_err(from_store_error)
 }
 
-/// A line for each kind, with those that have failed jobs first.
-fn counts_table(counts: &[JobCount]) -> AnyView {
+/// A line for each kind, with those that have failed jobs first. The kinds of which no job runs or has failed are
+/// folded: there are dozens, each with the one job that waits for its time.
+fn counts_tables(counts: &[JobCount]) -> AnyView {
     let mut kinds: BTreeMap<&str, [i64; 4]> = BTreeMap::new();
     for count in counts {
         let place = match count.state {
@@ -195,8 +196,9 @@ fn counts_table(counts: &[JobCount]) -> AnyView {
         };
         kinds.entry(&count.kind).or_default()[place] += count.jobs;
     }
-    let mut lines: Vec<_> = kinds.into_iter().collect();
-    lines.sort_by_key(|(_, counts)| counts[2] == 0);
+    let (mut shown, folded): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(_, [_, running, failed, _])| *running > 0 || *failed > 0);
+    shown.sort_by_key(|(_, [_, _, failed, _])| *failed == 0);
     let columns = [Text("Kind"), Number("Waiting"), Number("Running"), Number("Failed"), Number("Done")];
     let line = |(kind, [waiting, running, failed, done]): (&str, [i64; 4])| {
         let count = |jobs: i64| text(number(jobs as f64));
@@ -208,7 +210,16 @@ fn counts_table(counts: &[JobCount]) -> AnyView {
             count(done),
         ]
     };
-    table(columns, lines.into_iter().map(line), "There are no jobs.")
+    let rest = (!folded.is_empty()).then(|| {
+        let summary = format!("Kinds without running or failed jobs ({})", folded.len());
+        let rows = table(columns, folded.into_iter().map(line), "");
+        view! { <details class="cw-admin-rest"><summary>{summary}</summary>{rows}</details> }
+    });
+    view! {
+        {table(columns, shown.into_iter().map(line), "No job runs, and none has failed.")}
+        {rest}
+    }
+    .into_any()
 }
 
 fn state_text(job: &JobRow) -> String {

@@ -20,7 +20,7 @@ pub(crate) struct Person {
 }
 
 /// Answers to a linked person whose message is not accepted.
-const NOT_NOW: &str = "You cannot use this assistant at the moment. Ask the administrator.";
+const NOT_NOW: &str = "You cannot use this agent at the moment. Ask the administrator.";
 const CONFIRM: &str = "Please sign in on the website and open the page Messengers of your account once, so that your \
                        rights are up to date.";
 

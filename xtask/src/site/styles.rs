@@ -40,7 +40,7 @@ fn append(folder: &Path, name: &str, all: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Removes comments, indentation and empty lines.
+/// Removes comments, indentation, empty lines, and line breaks that separate nothing.
 fn minify(css: &str) -> String {
     let mut light = String::with_capacity(css.len());
     let mut rest = css;
@@ -60,7 +60,8 @@ fn minify(css: &str) -> String {
     }
     light.push_str(rest);
     let lines = light.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.fold(String::with_capacity(light.len()), |all, line| all + line + "\n")
+    let end = |line: &str| if line.ends_with(['{', '}', ';', ',']) { "" } else { "\n" };
+    lines.fold(String::with_capacity(light.len()), |all, line| all + line + end(line))
 }
 
 /// Returns the length of the string literal at the start of the text, including its quotes.
@@ -83,9 +84,10 @@ mod tests {
     #[test]
     fn minify_keeps_strings_and_urls() {
         let check = |css: &str, expected: &str| assert_eq!(minify(css), expected);
-        check("a {\n  color: red; /* why\n  so */\n\n}\n", "a {\ncolor: red;\n}\n");
-        check("a { content: \"/* no */\"; b: url(x/y) }", "a { content: \"/* no */\"; b: url(x/y) }\n");
-        check("a { content: '\\'/*é'; } /* open", "a { content: '\\'/*é'; }\n");
+        check("a {\n  color: red; /* why\n  so */\n\n}\n", "a {color: red;}");
+        check("a,\nb\nc {\n  margin:\n    0\n    1px;\n}\n", "a,b\nc {margin:\n0\n1px;}");
+        check("a { content: \"/* no */\"; b: url(x/y) }", "a { content: \"/* no */\"; b: url(x/y) }");
+        check("a { content: '\\'/*é'; } /* open", "a { content: '\\'/*é'; }");
         check("a { content: \"é", "a { content: \"é\n");
         check("a { content: '\\é", "a { content: '\\é\n");
     }

@@ -7,7 +7,7 @@ use crate::texts::{Text, fill, t};
 use crate::ui::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent, MouseEvent};
 use leptos::html;
-use leptos::web_sys::HtmlInputElement;
+use leptos::web_sys::HtmlTextAreaElement;
 use wasm_bindgen::JsCast;
 use wire::plan::{MAX_STEP, TodoStatus};
 
@@ -56,11 +56,13 @@ pub(super) fn step_view(state: PlanState, content: String, leave: impl Fn() + Co
     .into_any()
 }
 
-/// The text, which is changed when the user leaves the field or presses Enter. Escape brings it back.
+/// The text, which is changed when the user leaves the field or presses Enter. Escape brings it back. A long text
+/// is shown in several lines, and is still a single line.
 fn text_field(state: PlanState, content: &str, label: impl Fn() -> Option<String> + Send + Sync + 'static) -> AnyView {
     let (known, back, value) = (content.to_owned(), content.to_owned(), content.to_owned());
     let rename = move |event: Event| {
-        state.edit(PlanEdit::Rename(known.clone(), event_target_value(&event)));
+        // Pasted text may have line breaks.
+        state.edit(PlanEdit::Rename(known.clone(), event_target_value(&event).replace('\n', " ")));
         if state.problem.with_untracked(Option::is_some) || event_target_value(&event).trim().is_empty() {
             set_value(&event, &known);
         }
@@ -70,25 +72,37 @@ fn text_field(state: PlanState, content: &str, label: impl Fn() -> Option<String
             event.stop_propagation();
             set_value(&event, &back);
         }
+        "Enter" if !event.is_composing() => {
+            event.prevent_default();
+            if let Some(field) = field_of(&event) {
+                // The browser reports the change when the field loses the focus. An element in the document has it
+                // to lose.
+                let _ = field.blur();
+            }
+        }
         _ => {}
     };
     view! {
-        <input
-            type="text"
+        <textarea
+            rows="1"
             dir="auto"
             maxlength=MAX_STEP.to_string()
             aria-label=label
-            value=value
+            enterkeyhint="done"
+            prop:value=value
             on:change=rename
             on:keydown=keys
-        />
+        ></textarea>
     }
     .into_any()
 }
 
+fn field_of(event: &Event) -> Option<HtmlTextAreaElement> {
+    event.target()?.dyn_into().ok()
+}
+
 fn set_value(event: &Event, value: &str) {
-    let field = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-    if let Some(field) = field {
+    if let Some(field) = field_of(event) {
         field.set_value(value);
     }
 }

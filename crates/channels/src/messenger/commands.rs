@@ -4,9 +4,9 @@
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("new", "Begin a new conversation"),
     ("stop", "Stop the answer that is being written"),
-    ("status", "Show your account, the assistant and the conversation"),
+    ("status", "Show your account, the agent and the conversation"),
     ("models", "List the models, or choose one by its name"),
-    ("memory", "Show or change what the assistant remembers about you"),
+    ("memory", "Show or change what the agent remembers about you"),
     ("unlink", "Unlink your account"),
     ("help", "List the commands"),
 ];

@@ -140,7 +140,7 @@ impl Turn<'_> {
         let shown = |line: &mut dyn FnMut(&ShownFile) -> String| {
             let text = message_text(message, skip, line) + &ending(message);
             let shown = messages(&text, limits);
-            let nothing = if waits { "This needs your decision:" } else { "The assistant wrote no answer." };
+            let nothing = if waits { "This needs your decision:" } else { "The agent wrote no answer." };
             if shown.is_empty() { messages(nothing, limits) } else { shown }
         };
         self.delivery.show_final(&shown(&mut ShownFile::attached)).await?;

@@ -93,7 +93,7 @@ pub(super) fn approval_heading(tool: &ToolPart) -> String {
         Some(inner) => format!("{inner} (for {})", tool.tool_name),
         None => tool.tool_name.clone(),
     };
-    let mut heading = format!("🔐 The assistant asks for your approval to run “{}”.", visible(&name));
+    let mut heading = format!("🔐 The agent asks for your approval to run “{}”.", visible(&name));
     let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
     if tool.cut_off().is_some() {
         heading.push_str("\n\n⚠️ It was interrupted while it ran, and may have had its effect already.");
@@ -104,7 +104,7 @@ pub(super) fn approval_heading(tool: &ToolPart) -> String {
             (&exposed.untrusted, "text from outside, which may contain instructions"),
         ];
         let read: Vec<_> = read.iter().filter(|(tool, _)| tool.is_some()).map(|(_, what)| *what).collect();
-        heading.push_str(&format!("\n\n⚠️ In this conversation, the assistant has read {}.", read.join(" and ")));
+        heading.push_str(&format!("\n\n⚠️ In this conversation, the agent has read {}.", read.join(" and ")));
     }
     heading
 }
@@ -167,9 +167,9 @@ mod tests {
         };
         let card = check(json!({ "to": "ada\u{202e}@a.test" }));
         insta::assert_snapshot!(card.message.text, @r#"
-        🔐 The assistant asks for your approval to run “send”.
+        🔐 The agent asks for your approval to run “send”.
 
-        ⚠️ In this conversation, the assistant has read text from outside, which may contain instructions.
+        ⚠️ In this conversation, the agent has read text from outside, which may contain instructions.
 
         {
           "to": "ada[U+202E]@a.test"

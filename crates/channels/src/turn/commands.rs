@@ -71,7 +71,7 @@ impl Turn<'_> {
 
     async fn status(&self, person: &Person, link: &Link) -> Result<String, JobError> {
         let name = person.caller.name.as_deref().or(link.user_name.as_deref()).unwrap_or(&person.caller.user_id);
-        let mut text = format!("You write as {}, to the assistant {}.", plain(name), plain(&self.channel.agent_id.0));
+        let mut text = format!("You write as {}, to the agent {}.", plain(name), plain(&self.channel.agent_id.0));
         let chat = self.chat(person).await?.unwrap_or_default();
         let view = match &chat.conversation_id {
             Some(id) => self.context.chat.conversation(&person.caller, id).await.ok(),
@@ -104,7 +104,7 @@ impl Turn<'_> {
     async fn models(&self, person: &Person, wanted: &str) -> Result<String, JobError> {
         let ids = self.model_ids();
         if ids.is_empty() {
-            return Ok("This assistant has one model.".to_owned());
+            return Ok("This agent has one model.".to_owned());
         }
         let chat = self.chat(person).await?;
         if !wanted.is_empty() {
@@ -123,7 +123,7 @@ impl Turn<'_> {
             format!("- `{}`{mark}\n", id.replace('`', ""))
         };
         let (lines, command) = (ids.iter().map(line).collect::<String>(), self.messenger().command("models"));
-        Ok(format!("This assistant has these models:\n\n{lines}\nChoose one with {command} NAME."))
+        Ok(format!("This agent has these models:\n\n{lines}\nChoose one with {command} NAME."))
     }
 }
 

@@ -85,7 +85,7 @@ impl Turn<'_> {
             let is_first = text.trim().is_empty();
             text.push_str(if is_first { questions.trim_start().trim_start_matches('-') } else { &questions });
         } else if text.trim().is_empty() {
-            text = "The assistant wrote no answer.".to_owned();
+            text = "The agent wrote no answer.".to_owned();
         }
         self.send_mail(head, text.trim().to_owned(), files).await
     }
@@ -332,7 +332,7 @@ mod tests {
             "approval": { "id": "a" },
         });
         insta::assert_snapshot!(check(approval, ""), @r#"
-        🔐 The assistant asks for your approval to run “send”\.
+        🔐 The agent asks for your approval to run “send”\.
 
         ````json
         {

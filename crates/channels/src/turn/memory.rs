@@ -15,7 +15,7 @@ const MAX_LISTED: usize = 30;
 /// One more than the largest number of a fact.
 const NUMBERS: u32 = 10_000;
 
-const NO_MEMORY: &str = "This assistant remembers nothing about you.";
+const NO_MEMORY: &str = "This agent remembers nothing about you.";
 /// The page with the memory of a user, where the website has no public address.
 const WITHOUT_ADDRESS: &str = "the page Memory of your account.";
 const NO_FACT: &str = "Nothing with this number is remembered.";
@@ -74,7 +74,7 @@ impl Turn<'_> {
             Wish::Switch(is_enabled) => {
                 memory.set_enabled(user_id, is_enabled).await?;
                 if is_enabled {
-                    "Memory is on: assistants remember what you tell them about yourself.".to_owned()
+                    "Memory is on: agents remember what you tell them about yourself.".to_owned()
                 } else {
                     format!(
                         "Memory is off: nothing new is remembered about you, and nothing is used. {command} on switches it on \

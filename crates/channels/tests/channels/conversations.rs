@@ -60,9 +60,9 @@ async fn a_message_is_answered_in_a_conversation_of_the_user() {
         telegram.until_text(7, "A new one.").await;
         assert_eq!(conversations(server).await.len(), 2);
         telegram.write(7, 7, "/status");
-        telegram.until_text(7, "You write as ada, to the assistant helper.").await;
+        telegram.until_text(7, "You write as ada, to the agent helper.").await;
         telegram.write(7, 7, "/models");
-        telegram.until_text(7, "This assistant has one model.").await;
+        telegram.until_text(7, "This agent has one model.").await;
         telegram.write(7, 7, "/help");
         telegram.until_text(7, "/stop: Stop the answer").await;
         assert!(!telegram.texts(7).iter().any(|text| text == "…"), "{:?}", telegram.texts(7));
@@ -219,7 +219,7 @@ async fn rights_are_looked_up_for_each_message() {
             let link = page.split("/account/messengers/links/").nth(1).unwrap().split('/').next().unwrap().to_owned();
             server.store.set_disabled("ada", Some(1)).await.unwrap();
             telegram.write(7, 7, "Hi");
-            telegram.until_text(7, "You cannot use this assistant at the moment.").await;
+            telegram.until_text(7, "You cannot use this agent at the moment.").await;
             server.store.set_disabled("ada", None).await.unwrap();
             telegram.write(7, 7, "Hi");
             telegram.until_text(7, "Hi.").await;

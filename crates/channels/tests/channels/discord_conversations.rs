@@ -67,9 +67,9 @@ async fn commands_are_answered_in_place() {
             let sent = || discord.calls().iter().filter(|call| *call == "send").count();
             let before = sent();
             discord.command(7, DIRECT, "status", None);
-            discord.until_text(DIRECT, "You write as ada, to the assistant helper.").await;
+            discord.until_text(DIRECT, "You write as ada, to the agent helper.").await;
             discord.command(7, SERVER, "models", Some("fast"));
-            discord.until_text(SERVER, "This assistant has one model.").await;
+            discord.until_text(SERVER, "This agent has one model.").await;
             discord.command(7, SERVER, "help", None);
             discord.until_text(SERVER, "• /stop: Stop the answer").await;
             assert_eq!(sent(), before, "the response to a command becomes its answer");

@@ -44,9 +44,9 @@ async fn direct_messages_and_threads_are_conversations() {
         slack.write("U7", "D7", "!new");
         slack.until_text("D7", "begins a new conversation").await;
         slack.write("U7", "D7", "!status");
-        slack.until_text("D7", "You write as ada, to the assistant helper.").await;
+        slack.until_text("D7", "You write as ada, to the agent helper.").await;
         slack.write("U7", "D7", "!models");
-        slack.until_text("D7", "This assistant has one model.").await;
+        slack.until_text("D7", "This agent has one model.").await;
         slack.write("U7", "D7", "!help");
         slack.until_text("D7", "!stop: Stop the answer").await;
         slack.until("everything is acknowledged", |fake| fake.waiting() == 0).await;

@@ -108,7 +108,7 @@ fn about_view(case: &CaseRow, names: &UserNames) -> impl IntoView + use<> {
         (false, false) => "Unmasked: the user has agreed, or it is yours",
     };
     let about = [
-        ("From", from.unwrap_or_else(|| text("created here"))),
+        ("Source", from.unwrap_or_else(|| text("created here"))),
         ("User", names.view(&case.owner)),
         ("Privacy", text(privacy)),
         ("Kept by", names.view(&case.created_by)),

@@ -171,7 +171,7 @@ fn cases_table(path: &str, cases: &[CaseRow], names: &UserNames) -> AnyView {
             text(minute(case.created_at)),
         ]
     };
-    let columns = [Text("The user writes"), Text("Marks"), Text("From"), Text("By"), Text("Time (UTC)")];
+    let columns = [Text("The user writes"), Text("Marks"), Text("Source"), Text("By"), Text("Time (UTC)")];
     let more = cases.len().saturating_sub(MAX_SHOWN);
     view! {
         {table(columns, cases.iter().take(MAX_SHOWN).map(row), "There is no case yet.")}

@@ -17,7 +17,9 @@ use serde_json::Value;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, name, success_message, table, text, text_area_content};
+use web::html::{
+    error_message, facts, link, name, row_button, short_id, success_message, table, text, text_area_content,
+};
 use web::times::minute;
 use web::{SentFields, see_other};
 use wire::UserError;
@@ -221,15 +223,14 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
         } else {
             delivery.outcome.name().to_owned()
         };
-        let again = delivery.can_come_again().then(|| again_form(path, &delivery.id));
-        let body =
-            if delivery.has_body { link(format!("{path}/deliveries/{}", delivery.id), "Show") } else { text("") };
+        let again = delivery.can_come_again().then(|| again_form(path, &delivery));
+        let body = if delivery.has_body { body_link(path, &delivery) } else { text("") };
         [
             text(minute(delivery.received_at)),
             text(delivery.key),
             text(outcome),
             text(delivery.detail.unwrap_or_default()),
-            delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), run)),
+            delivery.run_id.map_or_else(|| text(""), |run| link(format!("/admin/workflows/{run}"), short_id(&run))),
             body,
             again.into_any(),
         ]
@@ -237,11 +238,13 @@ fn deliveries_table(path: &str, deliveries: Vec<Delivery>) -> AnyView {
     table(columns, deliveries.into_iter().map(line), "None yet.")
 }
 
-fn again_form(path: &str, id: &str) -> AnyView {
-    view! {
-        <form method="post" action=format!("{path}/deliveries/{id}/again")>
-            <button class="cw-button">"Deliver again"</button>
-        </form>
-    }
-    .into_any()
+fn again_form(path: &str, delivery: &Delivery) -> AnyView {
+    let label = format!("Deliver again: {}", minute(delivery.received_at));
+    row_button(format!("{path}/deliveries/{}/again", delivery.id), "Deliver again", label)
+}
+
+/// Renders the link to the body. Its label has the time, since all rows have the same text.
+fn body_link(path: &str, delivery: &Delivery) -> AnyView {
+    let label = format!("Show the body of {}", minute(delivery.received_at));
+    view! { <a href=format!("{path}/deliveries/{}", delivery.id) aria-label=label>"Show"</a> }.into_any()
 }

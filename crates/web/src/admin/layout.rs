@@ -1,8 +1,8 @@
 //! The layout of the console's pages.
 
 use super::Admin;
-use super::menu::{group_links, group_pages};
-use crate::html::{document, document_with_frames, live_document};
+use super::menu::menu_view;
+use crate::html::{document, document_with_frames, error_message, live_document};
 use crate::status_of;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -43,20 +43,15 @@ pub fn page_with_frames(
 /// Renders the menu and the content.
 fn body<V: IntoView + 'static>(admin: &Admin, tab: &str, title: &str, content: V) -> impl IntoView + use<V> {
     let who = admin.caller.name.clone().unwrap_or_else(|| "Owner".to_owned());
-    let entries = &admin.menu.entries();
-    let counts = admin.menu.counts();
-    let current = entries.iter().find(|entry| entry.path == tab).map(|entry| entry.group);
+    let menu = menu_view(&admin.menu.entries(), admin.menu.counts(), tab);
     view! {
         <a class="cw-admin-skip" href="#content">"Skip to content"</a>
         <header class="cw-admin-bar">
             <strong>"Admin console"</strong>
-            <nav aria-label="Admin console">
-                <ul class="cw-admin-menu">{group_links(entries, counts, current)}</ul>
-            </nav>
+            {menu}
             <span class="cw-admin-who" title=who.clone()>{who.clone()}</span>
             <a href="/">"Back to the app"</a>
         </header>
-        {current.and_then(|group| group_pages(entries, counts, group, tab))}
         <main class="cw-admin" id="content" tabindex="-1">
             <h1>{title.to_owned()}</h1>
             {content}
@@ -71,7 +66,7 @@ pub(super) fn error_page(error: &UserError) -> Response {
         <main class="cw-account-page">
             <div class="cw-account-sheet">
                 <h1>"Something went wrong"</h1>
-                <p class="cw-account-problem" role="alert">{error.message.clone()}</p>
+                {error_message(Some(error.message.clone()))}
                 <a class="cw-button" href="/admin">"Go to the overview"</a>
             </div>
         </main>

@@ -120,8 +120,28 @@ impl FromIterator<MenuEntry> for Menu {
     }
 }
 
+/// The id of the menu's element.
+const MENU_ID: &str = "admin-menu";
+
+/// Renders the menu, in which the entry with the path `tab` is the current one. In a narrow window the style sheet
+/// makes it a popover of the button, which shows what waits on all pages.
+pub(super) fn menu_view(entries: &[MenuEntry], counts: &[MenuCount], tab: &str) -> AnyView {
+    let current = entries.iter().find(|entry| entry.path == tab).map(|entry| entry.group);
+    let waiting = entries.iter().map(|entry| count_of(counts, entry)).sum();
+    view! {
+        <button type="button" class="cw-button cw-admin-fold" popovertarget=MENU_ID>"Menu"{count_view(waiting)}</button>
+        <div id=MENU_ID class="cw-admin-menus" popover="auto">
+            <nav class="cw-admin-groups" aria-label="Admin console">
+                <ul class="cw-admin-menu">{group_links(entries, counts, current)}</ul>
+            </nav>
+            {current.and_then(|group| group_pages(entries, counts, group, tab))}
+        </div>
+    }
+    .into_any()
+}
+
 /// Renders the groups of the menu. Each is a link to its first page, with what waits on its pages.
-pub(super) fn group_links(entries: &[MenuEntry], counts: &[MenuCount], current: Option<MenuGroup>) -> Vec<AnyView> {
+fn group_links(entries: &[MenuEntry], counts: &[MenuCount], current: Option<MenuGroup>) -> Vec<AnyView> {
     let link = |group: MenuGroup| {
         let pages = || entries.iter().filter(|entry| entry.group == group);
         let first = pages().next()?;
@@ -133,7 +153,7 @@ pub(super) fn group_links(entries: &[MenuEntry], counts: &[MenuCount], current: 
 }
 
 /// Renders the pages of a group; none if it has a single one.
-pub(super) fn group_pages(entries: &[MenuEntry], counts: &[MenuCount], group: MenuGroup, tab: &str) -> Option<AnyView> {
+fn group_pages(entries: &[MenuEntry], counts: &[MenuCount], group: MenuGroup, tab: &str) -> Option<AnyView> {
     let pages: Vec<_> = entries.iter().filter(|entry| entry.group == group).collect();
     let link = |entry: &&MenuEntry| {
         let current = (entry.path == tab).then_some("page");
@@ -200,6 +220,22 @@ mod tests {
             r#"/admin">Overview, /admin/agents">Agents, /admin/config" aria-current="true">System"#,
             r#"/admin/config">Config, /admin/audit" aria-current="page">Audit log"#,
         );
+    }
+
+    #[test]
+    fn button_opens_the_menu_and_shows_what_waits_on_all_pages() {
+        let check = |counts: &[(&'static str, u32)], expected: &str| {
+            let counts: Vec<_> = counts.iter().map(|(path, count)| MenuCount { path, count: *count }).collect();
+            let html = menu_view(&ENTRIES, &counts, "/admin/audit").to_html().replace("<!>", "");
+            let (button, menu) = html.split_once("</button>").unwrap();
+            let texts = button.split('>').skip(1).filter_map(|part| part.split('<').next()).collect::<String>();
+            assert_eq!(texts, expected, "{button}");
+            let id = menu.contains(r#"id="admin-menu""#) && button.contains(r#"popovertarget="admin-menu""#);
+            assert!(id && menu.matches("<nav").count() == 2, "{html}");
+        };
+        check(&[], "Menu");
+        check(&[("/admin/audit", 3), ("/admin/agents", 2)], "Menu 5 waiting");
+        check(&[("/admin/audit", 90), ("/admin/agents", 20)], "Menu 99+ waiting");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-/// Renders an error, which screen readers announce at once.
+/// Renders an error, which screen readers announce at once. The parts between two backticks are code.
 pub fn error_message(text: Option<String>) -> impl IntoView {
-    text.map(|text| view! { <p class="cw-account-problem" role="alert">{text}</p> })
+    text.map(|text| view! { <p class="cw-account-problem" role="alert">{text_with_code(&text)}</p> })
 }
 
 /// Renders a success message.
@@ -46,6 +46,16 @@ pub fn text_with_code(text: &str) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_show_code() {
+        let check = |text: &str, expected: &str| {
+            let html = error_message(Some(text.to_owned())).to_html().replace("<!>", "");
+            assert!(html.ends_with(&format!(">{expected}</p>")), "{html}");
+        };
+        check("There is no role `admn`.", "There is no role <code>admn</code>.");
+        check("The name is <taken>.", "The name is &lt;taken&gt;.");
+    }
 
     #[test]
     fn code_stands_between_backticks() {

@@ -18,4 +18,4 @@ pub use document::{
 pub use forms::{error_message, row_button, success_message, text_area_content, text_with_code};
 pub use numbers::{dollars, number, seconds};
 pub use raw::escaped;
-pub use table::{Heading, facts, link, name, table, table_of, text};
+pub use table::{Heading, facts, link, name, short_id, table, table_of, text};

@@ -70,6 +70,11 @@ pub fn name(name: &str) -> AnyView {
     parts.map(|part| view! { {part.to_owned()}<wbr /> }).collect_view().into_any()
 }
 
+/// Returns the end of an id, which differs most, for links to what has no other name.
+pub fn short_id(id: &str) -> String {
+    id.get(id.len().saturating_sub(8)..).unwrap_or(id).to_owned()
+}
+
 /// Renders a cell with a link.
 pub fn link(path: impl Into<String>, text: impl Into<String>) -> AnyView {
     view! { <a href=path.into()>{text.into()}</a> }.into_any()
@@ -91,6 +96,15 @@ mod tests {
         assert_eq!(html, "admin:<wbr>export_<wbr>audit<wbr>");
         assert_eq!(name("look\u{200b}").to_html().replace("<!>", ""), "look[U+200B]<wbr>");
         assert_eq!(name("").to_html(), "–");
+    }
+
+    #[test]
+    fn ids_are_shown_by_their_ends() {
+        let check = |id: &str, expected: &str| assert_eq!(short_id(id), expected);
+        check("01a2b3c4-0000-7000-8000-0123456789ab", "456789ab");
+        check("short", "short");
+        // Its last eight bytes begin within a character.
+        check("äbcdefgh", "äbcdefgh");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The buttons of a run's page.
 
-use super::run_page::{PATH, short};
+use super::run_page::PATH;
 use crate::routes::current;
 use crate::service::{self, Action, DecideRequest, REPEATED_EFFECTS, RetryRequest, Viewer};
 use axum::extract::{Form, Path, State};
@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use web::admin::{Admin, PageError, page};
-use web::html::{error_message, link};
+use web::html::{error_message, link, short_id};
 use web::see_other;
 use wire::UserError;
 
@@ -60,7 +60,7 @@ pub(super) async fn retry(
 
 /// Asks whether steps are to have their effect once more.
 fn repeat_page(admin: &Admin, id: &str, request: &RetryRequest, error: UserError) -> Response {
-    let title = format!("Repeat steps of run {}?", short(id));
+    let title = format!("Repeat steps of run {}?", short_id(id));
     let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value /> };
     let content = view! {
         {error_message(Some(error.message))}

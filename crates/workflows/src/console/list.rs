@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use web::admin::filters::{Choice, day_end, day_start, field, non_empty, period_fields, select_field, user_id};
 use web::admin::list::{Cell, Column, List, ListPage, PageRequest};
 use web::admin::{UserNames, from_store_error, user_view};
-use web::html::{link, text};
+use web::html::{link, short_id, text};
 use wire::UserError;
 
 pub(crate) struct RunList;
@@ -97,7 +97,7 @@ impl List for RunList {
         "No workflow has run yet. Runs appear here when users, programs or triggers start a workflow.";
     const COLUMNS: &'static [RunColumn] = &[
         RunColumn::new("Run", "id", |item| Cell::text(&item.run.id))
-            .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), super::run_page::short(&item.run.id))),
+            .shown_as(|item| link(format!("{}/{}", Self::PATH, item.run.id), short_id(&item.run.id))),
         RunColumn::new("Workflow", "workflow", |item| Cell::text(&item.run.workflow_id)),
         RunColumn::new("Started by", "owner", |item| Cell::text(&item.run.owner))
             .shown_as(|item| user_view(&item.run.owner, item.owner_name.as_deref())),

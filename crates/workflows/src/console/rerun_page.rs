@@ -1,6 +1,6 @@
 //! The page that starts a run again with a changed input.
 
-use super::run_page::{PATH, short};
+use super::run_page::PATH;
 use super::task_field::{fields_view, sent_entries};
 use crate::service::{self, RerunRequest, Runs, Viewer};
 use crate::store::RunRow;
@@ -11,7 +11,7 @@ use capability::Context;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use web::admin::{Admin, PageError, page};
-use web::html::link;
+use web::html::{link, short_id};
 use web::see_other;
 use wire::form::Form;
 use wire::{ErrorCode, UserError};
@@ -101,7 +101,7 @@ async fn find(context: &Context, admin: &Admin, id: &str) -> Result<Rerun, UserE
 
 fn rerun_page(admin: &Admin, status: StatusCode, rerun: &Rerun, entered: &Entered) -> Response {
     let Rerun { run, form, description, version } = rerun;
-    let title = format!("Run {} again", short(&run.id));
+    let title = format!("Run {} again", short_id(&run.id));
     let definition = if *version == run.version {
         "The definition has not changed since.".to_owned()
     } else {

@@ -18,17 +18,12 @@ use serde_json::Value;
 use web::HttpError;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, live_page};
-use web::html::{facts, link, number, text};
+use web::html::{facts, link, number, short_id, text};
 use web::times::{minute, now_millis};
 use wire::hidden_characters::{TextKind, escaped_json, text_with_code_points};
 use wire::workflow::{self, RunView};
 
 pub(super) const PATH: &str = RunList::PATH;
-
-/// Returns the end of an id, which differs most.
-pub(super) fn short(id: &str) -> String {
-    id.get(id.len().saturating_sub(8)..).unwrap_or(id).to_owned()
-}
 
 /// `GET /admin/workflows/{id}`
 pub(super) async fn show(
@@ -42,7 +37,7 @@ pub(super) async fn show(
     for task in detail.tasks.iter().filter(|task| task.state == TaskState::Open) {
         cards.push(task_card(task, &Entered::default(), may_answer(&context, &admin, task).await?));
     }
-    let title = format!("Run {} of {}", short(&id), detail.run.workflow_id);
+    let title = format!("Run {} of {}", short_id(&id), detail.run.workflow_id);
     let is_open = detail.run.ended_at.is_none();
     Ok(live_page(&admin, PATH, StatusCode::OK, &title, is_open, run_view(detail, &view, cards)))
 }
@@ -59,8 +54,8 @@ pub(super) async fn detail(
 fn run_view(RunDetail { run, steps, .. }: RunDetail, view: &RunView, cards: Vec<AnyView>) -> AnyView {
     let (id, is_open) = (run.id.clone(), run.ended_at.is_none());
     let is_child = run.parent_id.is_some();
-    let parent = run.parent_id.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short(id)));
-    let earlier = run.rerun_of.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short(id)));
+    let parent = run.parent_id.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short_id(id)));
+    let earlier = run.rerun_of.as_ref().map_or_else(|| text(""), |id| link(format!("{PATH}/{id}"), short_id(id)));
     let about = facts([
         ("State", run_state(run.state)),
         ("Cause", text(text_with_code_points(&cause(&run), TextKind::Value))),

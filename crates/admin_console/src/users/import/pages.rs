@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Form, Router};
 use leptos::prelude::*;
 use web::admin::{Admin, PageError, page};
-use web::html::{Heading, error_message, number, success_message, table, text, text_area_content};
+use web::html::{Heading, error_message, number, success_message, table, text, text_area_content, text_with_code};
 use web::{Origin, read_rest, status_of};
 use wire::UserError;
 
@@ -156,7 +156,7 @@ fn preview_page(admin: &Admin, status: StatusCode, sent: &str, items: &[ImportLi
             text(&item.name),
             text(item.roles.join(", ")),
             text(item.groups.join("; ")),
-            text(item.problem.as_deref().unwrap_or("Invite")),
+            text_with_code(item.problem.as_deref().unwrap_or("Invite")),
         ]
     };
     let columns = ["Line", "Name", "Roles", "Groups", "Outcome"].map(Heading::Text);

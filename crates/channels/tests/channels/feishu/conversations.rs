@@ -48,9 +48,9 @@ async fn chats_groups_and_topics_are_conversations() {
         delivery.write("ou_7", "ou_7", "/new").await;
         fake.until_text("ou_7", "begins a new conversation").await;
         delivery.write("ou_7", "ou_7", "/status").await;
-        fake.until_text("ou_7", "You write as ada, to the assistant helper.").await;
+        fake.until_text("ou_7", "You write as ada, to the agent helper.").await;
         delivery.write("ou_7", "ou_7", "/models").await;
-        fake.until_text("ou_7", "This assistant has one model.").await;
+        fake.until_text("ou_7", "This agent has one model.").await;
         delivery.write("ou_7", "ou_7", "/help").await;
         fake.until_text("ou_7", "/stop: Stop the answer").await;
         assert_eq!(fake.texts("oc_1").len(), 1, "{:?}", fake.texts("oc_1"));
