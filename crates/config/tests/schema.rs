@@ -274,3 +274,26 @@ fn good_configs_are_valid() {
     assert_eq!(config::render(&problems), "");
     assert!(count > 5, "{count}");
 }
+
+/// The section of a capability, whose type has the name of one of the crate `config`.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "HomeEntry")]
+#[expect(dead_code, reason = "the type is the schema of the section")]
+struct Switchboard {
+    lines: u32,
+}
+
+impl Section for Switchboard {
+    const KEY: &'static str = "switchboard";
+}
+
+#[test]
+fn entries_are_checked_with_their_own_types_whatever_those_of_capabilities_are_named() {
+    let language = Language::new(&[SectionType::of::<Switchboard>()], &[]);
+    let check = |text: &str, expected: &str| {
+        let problems = config::render(&language.read_text(text).err().unwrap_or_default());
+        assert!(problems.contains(expected), "{problems}");
+    };
+    check("home: { titel: T }\n", "did you mean `title`?");
+    check("switchboard: { line: 2 }\n", "did you mean `lines`?");
+}

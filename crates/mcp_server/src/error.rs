@@ -1,7 +1,7 @@
 //! Errors in the form of JSON-RPC.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rmcp::ErrorData;
 use serde_json::json;
@@ -20,17 +20,20 @@ pub(crate) struct Refusal {
     status: StatusCode,
     code: i32,
     message: Cow<'static, str>,
+    /// After how many seconds the client may try again.
+    retry_after: Option<u32>,
 }
 
 impl Refusal {
     /// A request that the transport does not allow.
     pub(crate) fn invalid(status: StatusCode, message: &'static str) -> Self {
-        Self { status, code: INVALID_REQUEST, message: message.into() }
+        Self { status, code: INVALID_REQUEST, message: message.into(), retry_after: None }
     }
 
     /// 400 for a body that is not JSON.
     pub(crate) fn not_json() -> Self {
-        Self { status: StatusCode::BAD_REQUEST, code: PARSE_ERROR, message: "The body is not JSON.".into() }
+        let message = "The body is not JSON.".into();
+        Self { status: StatusCode::BAD_REQUEST, code: PARSE_ERROR, message, retry_after: None }
     }
 }
 
@@ -38,7 +41,7 @@ impl From<UserError> for Refusal {
     fn from(error: UserError) -> Self {
         let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let code = if status.is_server_error() { INTERNAL_ERROR } else { INVALID_REQUEST };
-        Self { status, code, message: error.message.into() }
+        Self { status, code, message: error.message.into(), retry_after: error.retry_after }
     }
 }
 
@@ -51,7 +54,12 @@ impl From<StoreError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let error = json!({ "code": self.code, "message": self.message });
-        (self.status, Json(json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()
+        let body = Json(json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+        let mut response = (self.status, body).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 

@@ -2,21 +2,24 @@
 
 use crate::message::Choices;
 use crate::store::{self, DueMessage};
-use ::store::StoreError;
+use ::store::{Store, StoreError};
 use auth::password::{AwayRefusal, KeyScope, user_away};
 use auth::{LOCAL_OWNER, is_visitor_id};
 use capability::{Caller, Context};
 use config::{AuthMode, OWNER_ROLES};
 use serde_json::Map;
+use std::pin::pin;
+use std::time::Duration;
 use web::times::now_millis;
 use wire::api::{SendRequest, Submission};
 use wire::{ErrorCode, UserError};
 
 /// The time in which an open page sends the next message itself, in milliseconds.
 const GRACE_MS: i64 = 3_000;
-/// The longest time for which a message that is being sent cannot be changed, in milliseconds. It ends with the sending, unless
-/// the server is killed.
+/// The time for which a message that is being sent is reserved, in milliseconds, if the server is killed meanwhile.
 const SENDING_MS: i64 = 60_000;
+/// How often a message is reserved anew while it is being sent.
+const EXTEND_EVERY: Duration = Duration::from_secs(20);
 /// How often the server tries to send a message that cannot be sent for the moment.
 const MAX_ATTEMPTS: i64 = 10;
 /// The pause after the first attempt, in milliseconds. Each further one is twice as long.
@@ -64,7 +67,8 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
         return Ok(());
     }
     // Another message may have been sent since this one was found to be due, and its answer may wait for the user.
-    match context.chat.send_after(&caller, request, &due.answer_id).await {
+    let sending = context.chat.send_after(&caller, request, &due.answer_id);
+    match reserved(&context.store, &due, sending, EXTEND_EVERY).await? {
         // The stream is dropped: the run belongs to the server, and open pages find it.
         Ok(_) => {
             tracing::info!(conversation = due.conversation_id, "a queued message was sent");
@@ -76,6 +80,23 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
             None => store::refuse(&context.store, due, GAVE_UP).await,
         },
         Err(error) => store::refuse(&context.store, due, &error.message).await,
+    }
+}
+
+/// Waits for the end of a sending, and reserves the message for as long as that takes: endpoints that compute the properties
+/// of the agent may need more than a minute. An edit in the meantime would be lost with the row otherwise.
+pub(crate) async fn reserved<T>(
+    store: &Store,
+    due: &DueMessage,
+    sending: impl Future<Output = T>,
+    every: Duration,
+) -> Result<T, StoreError> {
+    let mut sending = pin!(sending);
+    loop {
+        if let Ok(sent) = tokio::time::timeout(every, sending.as_mut()).await {
+            return Ok(sent);
+        }
+        store::extend(store, due, now_millis() + SENDING_MS).await?;
     }
 }
 

@@ -94,6 +94,11 @@ const CLAIM: &str = "
     WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3 AND composer_choices = $4
         AND held_until <= $6 AND retry_at <= $6 AND sending_until <= $6 AND needs_page = 0 AND refusal IS NULL";
 
+/// Only while it is reserved.
+const EXTEND: &str = "
+    UPDATE queued_messages SET sending_until = $3
+    WHERE conversation_id = $1 AND message_id = $2 AND sending_until > 0";
+
 /// A message that was changed meanwhile is tried again as it is now.
 const REFUSE: &str = "
     UPDATE queued_messages SET refusal = $4, sending_until = 0
@@ -337,6 +342,14 @@ pub(crate) async fn claim(store: &Store, due: &DueMessage, until: i64, now: i64)
     let claim = claim.bind(&due.choices).bind(until).bind(now);
     let write = store.write(move |db| Box::pin(async move { Ok(claim.execute(db).await?.rows_affected() > 0) }));
     write.await
+}
+
+/// Reserves a message for longer whose sending has not ended; until a time, Unix time in milliseconds.
+///
+/// # Errors
+/// The database failed.
+pub(crate) async fn extend(store: &Store, due: &DueMessage, until: i64) -> Result<(), StoreError> {
+    write(store, sql::query(EXTEND).bind(&due.conversation_id).bind(&due.message_id).bind(until)).await
 }
 
 /// Lets a message that could not be sent wait until a time; Unix time in milliseconds.

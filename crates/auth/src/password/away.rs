@@ -18,8 +18,9 @@ pub enum AwayRefusal {
     SignedOut,
 }
 
-/// Returns a user as whom the server may act now, as a request would be accepted from them: from one of their sessions, or with
-/// an API key that has this scope. Without a session, a user who must replace the password counts as signed out.
+/// Returns a user as whom the server may act now: one with a session, or with an API key that has this scope. A user without a
+/// session who must replace the password is refused also with an API key, unlike a request with it: the administrator may have
+/// set the password because somebody else knew it.
 ///
 /// # Errors
 /// The database failed.

@@ -4,7 +4,7 @@ mod files;
 mod kill;
 
 use crate::message::checked;
-use crate::sender::pause;
+use crate::sender::{pause, reserved};
 use crate::store::{
     DueMessage, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome, TABLES, claim, forget, is_own, list,
     next_due, postpone, put, refuse, remove,
@@ -12,6 +12,7 @@ use crate::store::{
 use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewMessage, Schema, Store};
 use serde_json::json;
 use std::time::Duration;
+use web::times::now_millis;
 use wire::api::Outcome;
 use wire::{EndReason, Role, UiMessage};
 
@@ -233,6 +234,31 @@ async fn a_message_is_either_edited_or_sent() {
         assert_eq!(put_at(new("q2", "Next"), 5).await, PutOutcome::Queued);
         forget(store, first_due(store).await).await.unwrap();
         assert!(list(store, "ada", "c").await.unwrap().is_empty());
+    })
+    .await;
+}
+
+/// Agents whose properties are computed by slow endpoints accept a message late.
+#[tokio::test]
+async fn a_message_is_reserved_for_as_long_as_it_is_being_sent() {
+    on_each_database(async |store| {
+        done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
+        assert_eq!(put(store, "ada", "c", new("q1", "One")).await.unwrap(), PutOutcome::Queued);
+        let due = first_due(store).await;
+        let later = NewQueued { now: now_millis() + 30_000, ..new("q1", "One") };
+        let change = async || put(store, "ada", "c", later.clone()).await.unwrap();
+        let send = async || {
+            let sending = tokio::time::sleep(Duration::from_millis(50));
+            reserved(store, &due, sending, Duration::from_millis(10)).await.unwrap();
+        };
+        assert!(claim(store, &due, 11, 10).await.unwrap());
+        send().await;
+        assert_eq!(change().await, PutOutcome::Sending);
+
+        // A message that is not reserved any more stays so.
+        postpone(store, due.clone(), 0).await.unwrap();
+        send().await;
+        assert_eq!(change().await, PutOutcome::Queued);
     })
     .await;
 }

@@ -54,7 +54,9 @@ async fn a_user_reads_two_files_at_a_time() {
         response
     };
     let (first, second) = (read(&file, 200).await, read(&file, 200).await);
-    let refused = json_of(read(&file, 429).await).await;
+    let refused = read(&file, 429).await;
+    assert_eq!(refused.headers().get(header::RETRY_AFTER).unwrap(), "5");
+    let refused = json_of(refused).await;
     let message = "You are reading 2 files already. Try again when one of them is complete.";
     assert_eq!(refused["error"]["message"], message, "{refused}");
     read(&text, 200).await;
