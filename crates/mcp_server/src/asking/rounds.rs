@@ -110,7 +110,26 @@ fn answers(message: &UiMessage, retry: &Retry) -> (Vec<Answer>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::form::Form;
     use super::*;
+
+    #[test]
+    fn requests_have_the_whole_form() {
+        let properties = json!({
+            "size": { "type": "string", "title": "Size", "enum": ["S", "L"] },
+            "name": { "type": "string", "title": "Name", "maxLength": 9 },
+            "seats": { "type": "number", "title": "Seats" },
+            "gift": { "type": "boolean", "title": "A gift" },
+            "day": { "type": "string", "title": "Day", "format": "date" },
+        });
+        let schema = json!({ "type": "object", "properties": properties, "required": ["name"] });
+        let form = Form { message: "Where?".to_owned(), schema: schema.clone() };
+        let call = OpenCall { tool_call_id: "t".to_owned(), approval_id: String::new(), input_hash: String::new() };
+        let written = request(&OpenForm { call, form, expires_at: None }).unwrap();
+        let params = json!({ "mode": "form", "message": "Where?", "requestedSchema": schema });
+        let expected = json!({ "method": "elicitation/create", "params": params });
+        assert_eq!(serde_json::to_value(written).unwrap(), expected);
+    }
 
     #[test]
     fn state_names_an_answer() {
