@@ -48,7 +48,7 @@ const ASK: &str = "
         (owner, id, session_id, request_id, conversation_id, tool_call_id, approval_id, input_hash, asked_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-const IS_OPEN: &str = "SELECT id FROM mcp_questions WHERE owner = $1 AND id = $2";
+const STATE: &str = "SELECT is_answered FROM mcp_questions WHERE owner = $1 AND id = $2";
 
 const QUESTION: &str = "
     SELECT conversation_id, tool_call_id, approval_id, input_hash FROM mcp_questions
@@ -70,6 +70,17 @@ pub(crate) struct NewQuestion {
     pub(crate) conversation_id: String,
     /// The call that waits for the user.
     pub(crate) call: OpenCall,
+}
+
+/// The state of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuestionState {
+    /// There is no answer.
+    Open,
+    /// An answer is being recorded.
+    Answered,
+    /// It is not asked any more.
+    Ended,
 }
 
 /// A question that is open.
@@ -121,10 +132,15 @@ pub(crate) async fn ask(store: &Store, new: NewQuestion, now: i64) -> Result<(),
     store.write(move |db| Box::pin(async move { insert.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
-/// Returns whether a question is open. One whose answer is being recorded is.
-pub(crate) async fn is_open(store: &Store, owner: &str, id: &str) -> Result<bool, StoreError> {
-    let find = sql::query_scalar::<String>(IS_OPEN).bind(owner).bind(id);
-    store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.is_some()) })).await
+/// Returns the state of a question.
+pub(crate) async fn question_state(store: &Store, owner: &str, id: &str) -> Result<QuestionState, StoreError> {
+    let find = sql::query_scalar::<i64>(STATE).bind(owner).bind(id);
+    let is_answered = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
+    Ok(match is_answered {
+        Some(0) => QuestionState::Open,
+        Some(_) => QuestionState::Answered,
+        None => QuestionState::Ended,
+    })
 }
 
 /// Returns a question of a session that is open and has no answer.
@@ -239,12 +255,13 @@ mod tests {
                 ask(&store, new, now).await.unwrap();
             };
             let entry = || auth::audit_row("ada", "mcp:answer", "c", serde_json::json!({}));
-            let found = async |id: &str| is_open(&store, "ada", id).await.unwrap();
+            let state = async |id: &str| question_state(&store, "ada", id).await.unwrap();
             put("q", 5).await;
             for (owner, session, id) in [("eve", "s", "q"), ("ada", "t", "q"), ("ada", "s", "r")] {
                 assert_eq!(question(&store, owner, session, id).await.unwrap(), None, "{owner} {session} {id}");
             }
             assert!(!claim(&store, "eve", "q", entry()).await.unwrap());
+            assert_eq!(state("q").await, QuestionState::Open);
             let asked = AskedQuestion { conversation_id: "c".to_owned(), call: call.clone() };
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), Some(asked));
             assert!(claim(&store, "ada", "q", entry()).await.unwrap());
@@ -253,18 +270,18 @@ mod tests {
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), None);
             assert_eq!(store.audit_rows(1, i64::MIN).await.unwrap().len(), 1);
             end_question(&store, "eve", "q").await.unwrap();
-            assert!(found("q").await);
+            assert_eq!(state("q").await, QuestionState::Answered);
             end_question(&store, "ada", "q").await.unwrap();
-            assert!(!found("q").await);
+            assert_eq!(state("q").await, QuestionState::Ended);
             put("q2", 10).await;
             end_questions_of_call(&store, key("ada", "s", "2")).await.unwrap();
             prune(&store, 10 + KEPT_MS).await.unwrap();
-            assert!(found("q2").await);
+            assert_eq!(state("q2").await, QuestionState::Open);
             end_questions_of_call(&store, key("ada", "s", "1")).await.unwrap();
-            assert!(!found("q2").await);
+            assert_eq!(state("q2").await, QuestionState::Ended);
             put("q3", 10).await;
             prune(&store, 11 + KEPT_MS).await.unwrap();
-            assert!(!found("q3").await);
+            assert_eq!(state("q3").await, QuestionState::Ended);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Asker;
 use super::follow::{Followed, OpenForm};
-use crate::store::{self, NewQuestion};
+use crate::store::{self, NewQuestion, QuestionState};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -79,15 +79,15 @@ async fn is_answered(
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
             () = cancel.cancelled() => return false,
         }
-        match store::is_open(&context.store, &client.caller.user_id, id).await {
-            Ok(true) => {}
-            Ok(false) => return true,
+        // Read before the state, because an answer is claimed before it begins a run.
+        let has_gone_on = last_run(followed).await.is_some_and(|run| Some(run.as_str()) != known_run);
+        match store::question_state(&context.store, &client.caller.user_id, id).await {
+            Ok(QuestionState::Ended) => return true,
+            // Without an answer, the user has decided in the conversation.
+            Ok(state) if has_gone_on => return state == QuestionState::Answered,
+            Ok(QuestionState::Open | QuestionState::Answered) => {}
             // The next look may succeed.
             Err(error) => tracing::warn!(%error, "an open question could not be read"),
-        }
-        // The user has decided in the conversation.
-        if last_run(followed).await.is_some_and(|run| Some(run.as_str()) != known_run) {
-            return false;
         }
     }
     false
