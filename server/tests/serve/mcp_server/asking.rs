@@ -215,7 +215,8 @@ async fn client_is_asked_a_question_of_the_agent() {
 /// Starts a server whose agent can ask the user.
 async fn start_with_questions() -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
-    let text = config(&start_provider().await, SECTION).replace("tools: [find,", "tools: [ask-user, find,");
+    let text = config(&start_provider().await, SECTION);
+    let text = text.replace("properties: { model: m }\n", "properties: { model: m, askUser: true }\n");
     std::fs::write(folder.path().join("chatwright.yaml"), text).unwrap();
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }

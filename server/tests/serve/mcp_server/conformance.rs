@@ -17,7 +17,7 @@ connections:
   - { id: asking, type: OpenAICompatible, properties: { baseURL: "ASKING" } }
 agents:
   - { id: helper, type: Agent, connectionId: demo, properties: { model: demo } }
-  - { id: test_elicitation, type: Agent, connectionId: asking, properties: { model: m }, tools: [ask-user] }
+  - { id: test_elicitation, type: Agent, connectionId: asking, properties: { model: m, askUser: true } }
 pages: [{ id: desk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
 api:
   - id: test_simple_text
