@@ -89,7 +89,7 @@ impl OpenCall {
         }
     }
 
-    /// Returns the id of what waits, which is unique in its conversation.
+    /// Returns the id of what waits, which is unique in its answer.
     pub(crate) fn key(&self) -> &str {
         if self.approval_id.is_empty() { &self.tool_call_id } else { &self.approval_id }
     }
