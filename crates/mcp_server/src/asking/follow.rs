@@ -105,13 +105,14 @@ impl Followed<'_> {
             };
             let Some(asking) = asking else { continue };
             let mut open = self.open(&ended.message, &passed);
+            let is_late = Instant::now() >= deadline || self.context.chat.is_draining();
             match asking {
                 Asking::No => break,
                 Asking::Rounds => {
                     let required = rounds::input_required(&open, &self.link.conversation_id, self.message_id);
                     return required.map_or_else(|| self.result(&ended).into(), CallToolResponse::from);
                 }
-                Asking::Stream(_) if open.is_empty() || passed.len() >= MAX_QUESTIONS => break,
+                Asking::Stream(_) if open.is_empty() || is_late || passed.len() >= MAX_QUESTIONS => break,
                 Asking::Stream(asker) => {
                     let next = open.swap_remove(0);
                     passed.push(next.call.key().to_owned());

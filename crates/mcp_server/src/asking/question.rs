@@ -9,8 +9,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use web::times::now_millis;
 
-/// The time between two looks whether a question is still open. Its answer may reach another server.
+/// The time between two looks whether a question is still open, at first and after a while. Its answer may reach another
+/// server. A server that shuts down waits longer than this for its connections.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Returns the newest run of the conversation; `None` if it is not known.
 pub(super) async fn last_run(followed: &Followed<'_>) -> Option<String> {
@@ -74,10 +76,16 @@ async fn is_answered(
     cancel: &CancellationToken,
 ) -> bool {
     let Followed { context, client, .. } = followed;
-    while Instant::now() < until && !context.chat.is_draining() {
+    let asked_at = Instant::now();
+    loop {
+        let interval = (LOOK_INTERVAL + asked_at.elapsed() / 60).min(MAX_LOOK_INTERVAL);
         tokio::select! {
-            () = tokio::time::sleep(LOOK_INTERVAL) => {}
+            () = tokio::time::sleep(interval) => {}
             () = cancel.cancelled() => return false,
+        }
+        // The database is closed soon.
+        if context.chat.is_draining() {
+            return false;
         }
         // Read before the state, because an answer is claimed before it begins a run.
         let has_gone_on = last_run(followed).await.is_some_and(|run| Some(run.as_str()) != known_run);
@@ -89,6 +97,8 @@ async fn is_answered(
             // The next look may succeed.
             Err(error) => tracing::warn!(%error, "an open question could not be read"),
         }
+        if Instant::now() >= until {
+            return false;
+        }
     }
-    false
 }
