@@ -31,6 +31,13 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
 /// How long a row may be left by a server that died, in milliseconds: longer than any call.
 const KEPT_MS: i64 = 2 * 24 * 60 * 60 * 1_000;
 
+/// The most open questions of a user. The call of each of them waits, and reads the database meanwhile.
+const MAX_OPEN: i64 = 20;
+
+/// How long a question counts, in milliseconds: as long as a call waits at most. What servers that died have left
+/// counts no longer.
+const COUNTED_MS: i64 = 60 * 60 * 1_000;
+
 const BEGIN: &str = "
     INSERT INTO mcp_calls (owner, session_id, request_id, conversation_id, started_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (owner, session_id, request_id) DO UPDATE SET conversation_id = $4, started_at = $5";
@@ -46,7 +53,8 @@ const PRUNE: &str = "DELETE FROM mcp_calls WHERE started_at < $1";
 const ASK: &str = "
     INSERT INTO mcp_questions
         (owner, id, session_id, request_id, conversation_id, tool_call_id, approval_id, input_hash, asked_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
+    WHERE (SELECT count(*) FROM mcp_questions WHERE owner = $1 AND asked_at > $10) < $11";
 
 const STATE: &str = "SELECT is_answered FROM mcp_questions WHERE owner = $1 AND id = $2";
 
@@ -124,12 +132,13 @@ pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
         .await
 }
 
-/// Stores a question. `now` is Unix time in milliseconds.
-pub(crate) async fn ask(store: &Store, new: NewQuestion, now: i64) -> Result<(), StoreError> {
+/// Stores a question. Returns false if the user has too many open ones. `now` is Unix time in milliseconds.
+pub(crate) async fn ask(store: &Store, new: NewQuestion, now: i64) -> Result<bool, StoreError> {
     let NewQuestion { key: CallKey { user_id, session_id, request_id }, id, conversation_id, call } = new;
     let insert = sql::query(ASK).bind(user_id).bind(id).bind(session_id).bind(request_id).bind(conversation_id);
     let insert = insert.bind(call.tool_call_id).bind(call.approval_id).bind(call.input_hash).bind(now);
-    store.write(move |db| Box::pin(async move { insert.execute(db).await.map(drop).map_err(StoreError::from) })).await
+    let insert = insert.bind(now - COUNTED_MS).bind(MAX_OPEN);
+    store.write(move |db| Box::pin(async move { Ok(insert.execute(db).await?.rows_affected() > 0) })).await
 }
 
 /// Returns the state of a question.
@@ -252,11 +261,11 @@ mod tests {
             let put = async |id: &str, now: i64| {
                 let (id, conversation_id) = (id.to_owned(), "c".to_owned());
                 let new = NewQuestion { key: key("ada", "s", "1"), id, conversation_id, call: call.clone() };
-                ask(&store, new, now).await.unwrap();
+                ask(&store, new, now).await.unwrap()
             };
             let entry = || auth::audit_row("ada", "mcp:answer", "c", serde_json::json!({}));
             let state = async |id: &str| question_state(&store, "ada", id).await.unwrap();
-            put("q", 5).await;
+            assert!(put("q", 5).await);
             for (owner, session, id) in [("eve", "s", "q"), ("ada", "t", "q"), ("ada", "s", "r")] {
                 assert_eq!(question(&store, owner, session, id).await.unwrap(), None, "{owner} {session} {id}");
             }
@@ -273,15 +282,21 @@ mod tests {
             assert_eq!(state("q").await, QuestionState::Answered);
             end_question(&store, "ada", "q").await.unwrap();
             assert_eq!(state("q").await, QuestionState::Ended);
-            put("q2", 10).await;
+            assert!(put("q2", 10).await);
             end_questions_of_call(&store, key("ada", "s", "2")).await.unwrap();
             prune(&store, 10 + KEPT_MS).await.unwrap();
             assert_eq!(state("q2").await, QuestionState::Open);
             end_questions_of_call(&store, key("ada", "s", "1")).await.unwrap();
             assert_eq!(state("q2").await, QuestionState::Ended);
-            put("q3", 10).await;
+            assert!(put("q3", 10).await);
             prune(&store, 11 + KEPT_MS).await.unwrap();
             assert_eq!(state("q3").await, QuestionState::Ended);
+            for number in 0..MAX_OPEN {
+                assert!(put(&format!("many-{number}"), 10).await, "{number}");
+            }
+            assert!(!put("one more", 10 + COUNTED_MS - 1).await);
+            // Those that a server has left do not count for ever.
+            assert!(put("one more", 10 + COUNTED_MS).await);
         }
     }
 }

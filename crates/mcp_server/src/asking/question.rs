@@ -34,12 +34,17 @@ pub(super) async fn ask(
     let Some(key) = client.call.clone() else { return };
     let (database, owner) = (&context.store, &client.caller.user_id);
     let OpenForm { call, form, expires_at } = open;
-    // Random, so that only who has got it can answer.
+    // Random, so that only the client that has got it can answer.
     let id = uuid::Uuid::new_v4().simple().to_string();
     let new = NewQuestion { key, id: id.clone(), conversation_id: link.conversation_id.clone(), call };
-    if let Err(error) = store::ask(database, new, now_millis()).await {
-        tracing::warn!(%error, "a question could not be stored");
-        return;
+    match store::ask(database, new, now_millis()).await {
+        Ok(true) => {}
+        // The user has too many open ones, and answers this one in the conversation.
+        Ok(false) => return,
+        Err(error) => {
+            tracing::warn!(%error, "a question could not be stored");
+            return;
+        }
     }
     let params = json!({ "message": form.message, "requestedSchema": form.schema });
     let message = json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params });
