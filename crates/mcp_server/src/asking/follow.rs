@@ -115,7 +115,7 @@ impl Followed<'_> {
                 Asking::Stream(_) if open.is_empty() || is_late || passed.len() >= MAX_QUESTIONS => break,
                 Asking::Stream(asker) => {
                     let next = open.swap_remove(0);
-                    passed.push(next.call.key().to_owned());
+                    passed.push(next.call.key());
                     question::ask(self, &asker, next, last_run.as_deref(), deadline, &call.cancel).await;
                 }
             }
@@ -131,7 +131,7 @@ impl Followed<'_> {
     fn open(&self, message: &UiMessage, passed: &[String]) -> Vec<OpenForm> {
         let waiting = message.tools().filter(|tool| tool.waits_for_user(now_millis()));
         let open = waiting.filter_map(|tool| self.open_form(tool));
-        open.filter(|open| !passed.iter().any(|key| key == open.call.key())).collect()
+        open.filter(|open| !passed.contains(&open.call.key())).collect()
     }
 
     fn open_form(&self, tool: &ToolPart) -> Option<OpenForm> {

@@ -89,9 +89,11 @@ impl OpenCall {
         }
     }
 
-    /// Returns the id of what waits, which is unique in its answer.
-    pub(crate) fn key(&self) -> &str {
-        if self.approval_id.is_empty() { &self.tool_call_id } else { &self.approval_id }
+    /// Returns a name of what waits, which is unique in its answer. It changes with the arguments, so that a decision is
+    /// never one on others than those that were shown.
+    pub(crate) fn key(&self) -> String {
+        let id = if self.approval_id.is_empty() { &self.tool_call_id } else { &self.approval_id };
+        format!("{id}.{}", self.input_hash)
     }
 }
 
@@ -154,7 +156,8 @@ fn approval(tool: &ToolPart, url: &str) -> Form {
 
 /// Returns the question whether a call may run, with what the user should know.
 fn heading(tool: &ToolPart) -> String {
-    let waiting = tool.output.as_ref().and_then(|output| output.get("waiting")?.get("toolName")?.as_str());
+    let sub_agent = tool.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)));
+    let waiting = sub_agent.and_then(|output| output.get("waiting")?.get("toolName")?.as_str());
     let name = match waiting {
         Some(inner) => format!("{inner} (for {})", tool.tool_name),
         None => tool.tool_name.clone(),

@@ -39,7 +39,7 @@ pub(super) fn input_required(
     conversation_id: &str,
     message_id: &str,
 ) -> Option<InputRequiredResult> {
-    let requests = open.iter().filter_map(|open| Some((open.call.key().to_owned(), request(open)?)));
+    let requests = open.iter().filter_map(|open| Some((open.call.key(), request(open)?)));
     let requests: InputRequests = requests.collect();
     let state = State { conversation_id: conversation_id.to_owned(), message_id: message_id.to_owned() };
     let state = serde_json::to_string(&state).ok()?;
@@ -97,11 +97,11 @@ async fn decide(followed: &Followed<'_>, view: &ConversationView, retry: &Retry)
 fn answers(message: &UiMessage, retry: &Retry) -> (Vec<Answer>, Vec<String>) {
     let (mut answers, mut passed) = (Vec::new(), Vec::new());
     for tool in message.tools().filter(|tool| tool.waits_for_user(now_millis())) {
-        let call = OpenCall::of(tool);
-        if let Some(response) = retry.responses.get(call.key()) {
+        let key = OpenCall::of(tool).key();
+        if let Some(response) = retry.responses.get(&key) {
             match form::answer(tool, &Reply::read(Some(response))) {
                 Some(answer) => answers.push(answer),
-                None => passed.push(call.key().to_owned()),
+                None => passed.push(key),
             }
         }
     }

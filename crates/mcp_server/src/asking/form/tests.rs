@@ -109,6 +109,26 @@ fn replies_decide_approvals() {
     );
 }
 
+/// Only a sub-agent says which call waits; the output of another tool names none.
+#[test]
+fn outputs_of_tools_name_no_other_call() {
+    let approval = json!({ "id": "p", "terms": { "cutOff": "open" } });
+    let output = json!({ "waiting": { "toolName": "find", "input": {} } });
+    let asked = tool(json!({
+        "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": {}, "approval": approval, "output": output,
+    }));
+    let Form { message, .. } = form(&asked, URL).unwrap();
+    assert!(message.starts_with("The agent asks for your approval to run “send”."), "{message}");
+}
+
+#[test]
+fn key_names_the_arguments() {
+    let of = |input: Value| OpenCall::of(&approval_of(&input)).key();
+    assert_eq!(of(json!({ "to": "Ada", "seats": 2 })), of(json!({ "seats": 2, "to": "Ada" })));
+    assert_ne!(of(json!({ "to": "Ada" })), of(json!({ "to": "Eve" })));
+    assert_ne!(of(json!({})), OpenCall::of(&question_of(&json!({}))).key());
+}
+
 #[test]
 fn questions_are_forms() {
     let check = |input: Value| match form(&question_of(&input), URL) {
