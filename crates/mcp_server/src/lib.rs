@@ -21,4 +21,7 @@ mod store;
 mod stream;
 mod tools;
 
+#[cfg(test)]
+mod kill_tests;
+
 pub use self::capability::DEFINITION;

@@ -202,27 +202,14 @@ pub(crate) async fn end_questions_of_call(store: &Store, key: CallKey) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::store::{AddMessages, NewMessage, Schema};
+    use crate::kill_tests::add_conversation;
+    use ::store::Schema;
     use std::time::Duration;
-    use wire::UiMessage;
 
     const ALL_TABLES: [CapabilityTables; 1] = [TABLES];
 
     fn key(user: &str, session: &str, request: &str) -> CallKey {
         CallKey { user_id: user.to_owned(), session_id: session.to_owned(), request_id: request.to_owned() }
-    }
-
-    async fn add_conversation(store: &Store) {
-        let message = UiMessage::user("m", "Hi");
-        let add = AddMessages {
-            conversation_id: "c".to_owned(),
-            page_id: String::new(),
-            agent_id: "helper".to_owned(),
-            title: "Hi".to_owned(),
-            insert: vec![NewMessage { parent_id: None, message }],
-            now: 1,
-        };
-        store.add_branch("ada", add, Box::new(|_| Box::pin(async { Ok(()) }))).await.unwrap();
     }
 
     #[tokio::test]
