@@ -21,7 +21,4 @@ mod store;
 mod stream;
 mod tools;
 
-#[cfg(test)]
-mod kill_tests;
-
 pub use self::capability::DEFINITION;

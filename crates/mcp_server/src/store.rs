@@ -200,9 +200,12 @@ pub(crate) async fn end_questions_of_call(store: &Store, key: CallKey) -> Result
 }
 
 #[cfg(test)]
+mod kill_tests;
+
+#[cfg(test)]
 mod tests {
+    use super::kill_tests::add_conversation;
     use super::*;
-    use crate::kill_tests::add_conversation;
     use ::store::Schema;
     use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Kills the process at many moments while clients ask their users.
 
+use super::{NewQuestion, QuestionState, TABLES, ask, claim, question_state};
 use crate::asking::form::OpenCall;
 use crate::running::CallKey;
-use crate::store::{self, NewQuestion, QuestionState, TABLES};
 use ::store::{AddMessages, NewMessage, Schema, Store};
 use auth::audit_row;
 use serde_json::json;
@@ -12,7 +12,7 @@ use wire::UiMessage;
 
 const KILLS: KillTest = KillTest {
     variable: "MCP_QUESTIONS_KILL_URL",
-    test: "kill_tests::each_answer_has_its_audit_row_however_often_the_server_is_killed",
+    test: "store::kill_tests::each_answer_has_its_audit_row_however_often_the_server_is_killed",
 };
 const QUESTIONS: usize = 60;
 
@@ -21,7 +21,7 @@ async fn open(url: &str) -> Store {
 }
 
 /// Adds the conversation `c` of `ada`.
-pub(crate) async fn add_conversation(database: &Store) {
+pub(super) async fn add_conversation(database: &Store) {
     let message = UiMessage::user("m", "Hi");
     let add = AddMessages {
         conversation_id: "c".to_owned(),
@@ -52,11 +52,11 @@ async fn serve(url: &str) {
     for number in 0..QUESTIONS {
         let (new, now) = question(number);
         let id = new.id.clone();
-        if store::question_state(&database, "ada", &id).await.unwrap() == QuestionState::Ended {
-            assert!(store::ask(&database, new, now).await.unwrap());
+        if question_state(&database, "ada", &id).await.unwrap() == QuestionState::Ended {
+            assert!(ask(&database, new, now).await.unwrap());
         }
         let entry = audit_row("ada", "mcp:answer", "c", json!({ "callId": id }));
-        store::claim(&database, "ada", &id, entry).await.unwrap();
+        claim(&database, "ada", &id, entry).await.unwrap();
     }
     database.close().await;
 }
@@ -66,7 +66,7 @@ async fn check(url: &str) -> usize {
     let database = open(url).await;
     let mut answered = 0;
     for number in 0..QUESTIONS {
-        let state = store::question_state(&database, "ada", &format!("q-{number}")).await.unwrap();
+        let state = question_state(&database, "ada", &format!("q-{number}")).await.unwrap();
         answered += usize::from(state == QuestionState::Answered);
     }
     let rows = database.audit_rows(i64::MIN, i64::MIN).await.unwrap();
