@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 4_000;
 /// The longest reason of a denial, in characters.
 const MAX_REASON: usize = 1_000;
 
-/// The longest text that answers a question, in characters.
+/// The longest text that answers a question or one of its fields, in characters. What is longer is cut.
 const MAX_TEXT: usize = 10_000;
 
 /// The values of the field `decision`.
@@ -276,7 +276,7 @@ fn output(tool: &ToolPart, reply: &Reply) -> Option<Answer> {
 /// Returns a value as the control of a form has it.
 fn raw_value(value: Option<&Value>) -> String {
     match value {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => text.chars().take(MAX_TEXT).collect(),
         Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
         _ => String::new(),
     }

@@ -186,6 +186,12 @@ fn replies_answer_questions() {
         accepted(json!({ "name": "Ada", "seats": 2, "gift": true, "more": 1 })),
         json!({ "fields": { "name": "Ada", "seats": 2, "gift": true } }),
     );
+    let long = "x".repeat(MAX_TEXT + 1);
+    check(
+        form(),
+        accepted(json!({ "name": long })),
+        json!({ "fields": { "name": "x".repeat(MAX_TEXT), "gift": false } }),
+    );
     check(form(), accepted(json!({ "seats": 2 })), json!(null));
     check(form(), accepted(json!({ "name": "Ada", "seats": "two" })), json!(null));
 }
