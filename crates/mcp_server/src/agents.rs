@@ -1,14 +1,14 @@
 //! Agents as tools: a message in, the answer out. The conversation is the caller's own.
 
-use crate::answer::{AnswerReader, ConversationLink, not_begun};
+use crate::answer::{ConversationLink, not_begun};
+use crate::asking::{Followed, rounds};
 use crate::call::{Call, Client, failed};
 use crate::content;
 use crate::section::OfferedAgent;
 use crate::store;
 use capability::Context;
 use chat::{SendResponse, TextOrigin};
-use futures::StreamExt;
-use rmcp::model::CallToolResult;
+use rmcp::model::CallToolResponse;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use web::query_encoded;
@@ -43,20 +43,30 @@ pub(crate) fn output_schema() -> Value {
 }
 
 /// Asks an agent, and waits for the end of its answer. A call that is cancelled stops the run.
-pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent, mut call: Call) -> CallToolResult {
+pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent, mut call: Call) -> CallToolResponse {
+    if let Some(retry) = call.retry.take() {
+        let Some(page_id) = context.current.page_for_agent(&client.caller, &agent.agent_id) else {
+            return not_begun(UserError::not_found()).into();
+        };
+        let link = |conversation_id| link(client, &page_id, conversation_id);
+        return rounds::resume(context, client, &agent.agent_id, link, call, retry).await;
+    }
     let arguments = std::mem::take(&mut call.arguments);
     let arguments = match serde_json::from_value(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return failed(format!("The arguments are not valid: {error}.")),
+        Err(error) => return failed(format!("The arguments are not valid: {error}.")).into(),
     };
     match send(context, client, agent, arguments).await {
         Ok((sent, link)) => {
             remember(context, client, &link).await;
-            let result = follow(context, client, sent, &link, call).await;
+            let SendResponse { message_id, frames, .. } = sent;
+            let followed = Followed { context, client, link: &link, message_id: &message_id };
+            let ended = followed.follow(frames, &mut call).await;
+            let result = followed.to_end(ended, &mut call, Vec::new()).await;
             forget(context, client, link).await;
             result
         }
-        Err(error) => not_begun(error),
+        Err(error) => not_begun(error).into(),
     }
 }
 
@@ -67,7 +77,7 @@ async fn send(
     agent: &OfferedAgent,
     arguments: Arguments,
 ) -> Result<(SendResponse, ConversationLink), UserError> {
-    let Client { caller, origin, .. } = client;
+    let caller = &client.caller;
     let page_id = context.current.page_for_agent(caller, &agent.agent_id).ok_or_else(UserError::not_found)?;
     let conversation_id = match arguments.conversation_id {
         Some(id) => {
@@ -81,12 +91,11 @@ async fn send(
         }
         None => uuid::Uuid::now_v7().simple().to_string(),
     };
-    let url = format!("{origin}/{page_id}?conversation={}", query_encoded(&conversation_id));
     // The client's model has written it.
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), arguments.message);
     let message = TextOrigin::Program.mark(message);
     let request = SendRequest {
-        page_id,
+        page_id: page_id.clone(),
         block_id: None,
         agent_id: agent.agent_id.clone(),
         conversation_id: conversation_id.clone(),
@@ -97,7 +106,13 @@ async fn send(
         options: RunOptions::default(),
     };
     let sent = context.chat.send(caller, request).await?;
-    Ok((sent, ConversationLink { conversation_id, url }))
+    Ok((sent, link(client, &page_id, conversation_id)))
+}
+
+/// Returns where the user finds a conversation on a page.
+fn link(client: &Client, page_id: &str, conversation_id: String) -> ConversationLink {
+    let url = format!("{}/{page_id}?conversation={}", client.origin, query_encoded(&conversation_id));
+    ConversationLink { conversation_id, url }
 }
 
 /// Stores which conversation the call is in, so that any server can cancel it. Without that, only this server can.
@@ -114,34 +129,4 @@ async fn forget(context: &Context, client: &Client, link: ConversationLink) {
     if let Err(error) = store::end(&context.store, key, link.conversation_id).await {
         tracing::warn!(%error, "a call that has ended could not be forgotten");
     }
-}
-
-/// Follows a run to its end.
-async fn follow(
-    context: &Context,
-    client: &Client,
-    sent: SendResponse,
-    link: &ConversationLink,
-    call: Call,
-) -> CallToolResult {
-    let Call { mut progress, cancel, .. } = call;
-    let SendResponse { message_id, mut frames, .. } = sent;
-    let mut answer = AnswerReader::new(&message_id);
-    let mut is_stopped = false;
-    loop {
-        let frame = tokio::select! {
-            frame = frames.next() => frame,
-            () = cancel.cancelled(), if !is_stopped => {
-                is_stopped = true;
-                // What was written stays. The stream ends when the run has.
-                if let Err(error) = context.chat.stop(&client.caller, &link.conversation_id).await {
-                    tracing::warn!(%error, "a cancelled run could not be stopped");
-                }
-                continue;
-            }
-        };
-        let Some(frame) = frame else { break };
-        answer.push(&frame, &mut progress).await;
-    }
-    answer.result(link)
 }

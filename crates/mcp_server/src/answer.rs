@@ -51,10 +51,34 @@ impl AnswerReader {
         }
     }
 
-    /// Returns the result of the call.
-    pub(crate) fn result(self, link: &ConversationLink) -> CallToolResult {
+    /// Returns the answer after the last frame.
+    pub(crate) fn finish(self) -> Ended {
         let Self { chunks, reducer, .. } = self;
-        result(&reducer.into_message(), chunks.is_over(), link)
+        Ended { message: reducer.into_message(), is_over: chunks.is_over() }
+    }
+}
+
+/// An answer that is not being written.
+pub(crate) struct Ended {
+    pub(crate) message: UiMessage,
+    /// Whether it is complete. Otherwise, its stream was cut off.
+    is_over: bool,
+}
+
+impl Ended {
+    /// Takes an answer as it is stored.
+    pub(crate) fn of(message: UiMessage) -> Self {
+        Self { message, is_over: true }
+    }
+
+    /// Returns whether it waits for the user.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_over && MessageMetadata::from_message(&self.message).outcome == Some(Outcome::Waiting)
+    }
+
+    /// Returns the result of the call.
+    pub(crate) fn result(&self, link: &ConversationLink) -> CallToolResult {
+        result(&self.message, self.is_over, link)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Calls of tools and their results.
 
+use crate::asking::{Asker, Asking, Retry};
 use crate::progress::Progress;
 use crate::running::CallKey;
 use auth::password::KeyScope;
@@ -19,6 +20,8 @@ pub(crate) struct Client {
     pub(crate) origin: String,
     /// The request, if a notification can cancel it.
     pub(crate) call: Option<CallKey>,
+    /// Sends requests to a client with a session that shows forms.
+    pub(crate) asker: Option<Asker>,
 }
 
 impl Client {
@@ -50,6 +53,10 @@ pub(crate) struct Call {
     pub(crate) progress: Progress,
     /// Cancelled when the client cancels the call, or goes away.
     pub(crate) cancel: CancellationToken,
+    /// How the user is asked.
+    pub(crate) asking: Asking,
+    /// The answers of the user, if the client calls again with them.
+    pub(crate) retry: Option<Retry>,
 }
 
 /// Returns the result of a call that failed. The client's model reads it.

@@ -15,7 +15,7 @@ const MAX_REPORTS: usize = 16;
 
 /// Calls an endpoint.
 pub(crate) async fn call(context: &Context, client: &Client, entry: &OfferedEndpoint, call: Call) -> CallToolResult {
-    let Call { arguments, mut progress, cancel } = call;
+    let Call { arguments, mut progress, cancel, .. } = call;
     let id = uuid::Uuid::new_v4().simple();
     let (sender, mut reports) = mpsc::channel(MAX_REPORTS);
     let (texts, mut shown) = mpsc::channel(MAX_REPORTS);

@@ -1,6 +1,7 @@
 //! Answers the requests of the protocol: the tools of a caller, calls of them, and the prompts and the documents of the
 //! caller.
 
+use crate::asking::{Asking, Retry};
 use crate::call::{Call, Client};
 use crate::progress::Progress;
 use crate::running::RunningCalls;
@@ -12,8 +13,8 @@ use chat::RoutineMeters;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities,
-    ServerConfig,
+    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -38,6 +39,19 @@ pub(crate) struct Handler {
 impl Handler {
     pub(crate) fn new(shared: Shared, client: Client) -> Self {
         Self { shared, client }
+    }
+
+    /// Returns how the user is asked during a call.
+    fn asking(&self, context: &RequestContext<RoleServer>, has_rounds: bool) -> Asking {
+        if !has_rounds {
+            return self.client.asker.clone().map_or(Asking::No, Asking::Stream);
+        }
+        let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+        // A client that names no mode has forms.
+        match elicitation {
+            Some(modes) if modes.form.is_some() || modes.url.is_none() => Asking::Rounds,
+            _ => Asking::No,
+        }
     }
 }
 
@@ -80,17 +94,23 @@ impl ServerHandler for Handler {
         let found = offered.into_iter().find(|tool| tool.name() == request.name);
         let found = found.ok_or_else(|| ErrorData::invalid_params("There is no tool with this name.", None))?;
         let _running = self.client.call.clone().and_then(|key| self.shared.running.enter(key, context.ct.clone()));
+        let has_rounds = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let retry = request.request_state.filter(|_| has_rounds);
+        let responses = request.input_responses.unwrap_or_default();
         let call = Call {
             arguments: Value::Object(request.arguments.unwrap_or_default()),
             progress: Progress::new(&context),
+            asking: self.asking(&context, has_rounds),
+            retry: retry.map(|state| Retry { state, responses }),
             cancel: context.ct,
         };
-        let result = match found {
+        Ok(match found {
             Offered::Agent(agent) => agents::ask(&self.shared.context, &self.client, agent, call).await,
-            Offered::Endpoint(entry, _) => endpoints::call(&self.shared.context, &self.client, entry, call).await,
-            Offered::Documents(tool) => documents::call(&self.shared.meters, &self.client, &*tool, call).await,
-        };
-        Ok(result.into())
+            Offered::Endpoint(entry, _) => {
+                endpoints::call(&self.shared.context, &self.client, entry, call).await.into()
+            }
+            Offered::Documents(tool) => documents::call(&self.shared.meters, &self.client, &*tool, call).await.into(),
+        })
     }
 
     async fn list_prompts(

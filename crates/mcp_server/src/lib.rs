@@ -2,6 +2,7 @@
 
 mod agents;
 mod answer;
+mod asking;
 mod call;
 mod capability;
 mod content;

@@ -1,7 +1,11 @@
 //! `/mcp`: the streamable HTTP transport. There are no sessions, so every server of the same database can
 //! answer every request. The id of a session that a client gets is not stored: it only tells the ids of the
-//! requests of one client from those of another.
+//! requests of one client from those of another, and whether the client shows forms.
 
+use crate::asking::Asker;
+use crate::asking::form::Reply;
+use crate::asking::receive::receive;
+use crate::asking::session::{SESSION_ID, Session};
 use crate::call::Client;
 use crate::error::Refusal;
 use crate::handler::{Handler, Shared};
@@ -35,9 +39,6 @@ use wire::{ErrorCode, UserError};
 /// The path of the MCP server.
 pub(crate) const PATH: &str = "/mcp";
 
-/// The header with the id of a session.
-const SESSION_ID: &str = "mcp-session-id";
-
 /// The longest id of a request, as JSON, of a call that a notification can cancel.
 const MAX_REQUEST_ID: usize = 256;
 
@@ -67,7 +68,8 @@ async fn require_section(State(shared): State<Shared>, request: Request, next: N
     Refusal::from(UserError::new(ErrorCode::NotFound, message)).into_response()
 }
 
-/// A message of JSON-RPC: a request, which has an `id`, or a notification.
+/// A message of JSON-RPC: a request, which has an `id` and a `method`, a notification, which has no `id`, or the response to a
+/// request of the server, which has no `method`.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "McpMessage")]
 struct Message {
@@ -80,6 +82,8 @@ struct Message {
     method: Option<String>,
     /// The parameters of the method.
     params: Option<Value>,
+    /// The result of a request of the server.
+    result: Option<Value>,
 }
 
 /// The version of JSON-RPC; others are refused.
@@ -142,13 +146,13 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     let caller = caller.cloned().ok_or_else(UserError::unauthenticated)?;
     let scopes = key_scopes(&parts)?;
     check_media_types(&parts.headers)?;
-    let session_id = session_id(&parts.headers)?;
+    let session = session(&parts.headers)?;
     let bytes = web::read_body(body, config.limits.body_bytes).await?;
     let message = parse(&bytes)?;
     let call_key = |request_id: Option<&Value>| {
         let request_id = request_id?.to_string();
         let is_short_enough = request_id.len() <= MAX_REQUEST_ID;
-        let (user_id, session_id) = (caller.user_id.clone(), session_id.clone()?);
+        let (user_id, session_id) = (caller.user_id.clone(), session.as_ref()?.id.clone());
         is_short_enough.then_some(CallKey { user_id, session_id, request_id })
     };
     let method = message.method.as_deref().unwrap_or_default();
@@ -159,10 +163,18 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
         }
         return Ok(StatusCode::ACCEPTED.into_response());
     }
+    if let (None, Some(Value::String(id)), Some(session)) = (&message.method, &message.id, &session) {
+        let reply = Reply::read(message.result.as_ref());
+        receive(&shared.context, &caller, (session.id.as_str(), id.as_str()), reply).await?;
+        return Ok(StatusCode::ACCEPTED.into_response());
+    }
     let uri = message.params.as_ref().and_then(|params| params.get("uri")).and_then(Value::as_str);
     let is_file = method == "resources/read" && uri.is_some_and(resources::is_file);
     let permit = is_file.then(|| reading::permit(&caller.user_id)).transpose()?;
+    let (asker, questions) =
+        Asker::channel(method == "tools/call" && session.as_ref().is_some_and(|known| known.shows_forms));
     let client = Client {
+        asker,
         origin: parts.extensions.get::<Origin>().map(|Origin(origin)| origin.clone()).unwrap_or_default(),
         scopes,
         call: call_key(message.id.as_ref()),
@@ -176,10 +188,14 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     );
     let request = Request::from_parts(parts, Full::new(bytes));
     let response = async move { service.handle(request).await.map(Body::new) };
-    let mut response = stream::begin(response, config.limits.heartbeat).await;
+    let response = stream::begin(response, config.limits.heartbeat).await;
+    let mut response = match questions {
+        Some(questions) => stream::with_questions(response, questions),
+        None => response,
+    };
     let (status, headers) = (response.status(), response.headers_mut());
     if method == "initialize" && status.is_success() {
-        let id = uuid::Uuid::new_v4().simple().to_string();
+        let id = Session::begin(message.params.as_ref()).id;
         headers.extend(HeaderValue::from_str(&id).map(|id| (HeaderName::from_static(SESSION_ID), id)));
     }
     // Proxies must not buffer events.
@@ -196,8 +212,9 @@ async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), Re
         return Ok(());
     }
     // Without a conversation, the call has ended, or is not that of an agent.
-    if let Some(conversation_id) = store::conversation(&shared.context.store, key).await? {
+    if let Some(conversation_id) = store::conversation(&shared.context.store, key.clone()).await? {
         shared.context.chat.stop(caller, &conversation_id).await?;
+        store::end_questions_of_call(&shared.context.store, key).await?;
     }
     Ok(())
 }
@@ -266,14 +283,13 @@ fn parse(bytes: &Bytes) -> Result<Message, Refusal> {
     })
 }
 
-/// Returns the id of the session that a request names.
+/// Returns the session that a request names.
 ///
 /// # Errors
 /// 404 for an id that this server cannot have given, after which a client begins a new session.
-fn session_id(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+fn session(headers: &HeaderMap) -> Result<Option<Session>, Refusal> {
     let Some(value) = headers.get(SESSION_ID) else { return Ok(None) };
-    let id = value.to_str().ok().filter(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let message = "This session does not exist. Initialize a new one.";
-    let id = id.ok_or_else(|| Refusal::invalid(StatusCode::NOT_FOUND, message))?;
-    Ok(Some(id.to_owned()))
+    let session = value.to_str().ok().and_then(Session::parse);
+    session.ok_or_else(|| Refusal::invalid(StatusCode::NOT_FOUND, message)).map(Some)
 }

@@ -20,6 +20,23 @@ pub(crate) async fn start_provider() -> String {
     address
 }
 
+/// Starts a provider that answers each message with a call of this tool, and its result with a text.
+pub(crate) async fn start_calling_provider(tool: &str, arguments: &Value) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let call = format!("{tool} {arguments}");
+    let answer = move |Json(mut request): Json<Value>| {
+        let last = request["messages"].as_array_mut().unwrap().last_mut().unwrap();
+        if last["role"] == "user" {
+            last["content"] = call.clone().into();
+        }
+        std::future::ready(complete(&request))
+    };
+    let router = Router::new().route("/v1/chat/completions", post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address
+}
+
 /// Starts a provider that writes a word and then nothing more.
 pub(crate) async fn start_silent_provider() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

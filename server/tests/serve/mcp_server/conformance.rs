@@ -1,7 +1,9 @@
 //! The conformance suite of the Model Context Protocol. It expects tools and prompts with certain names; the tools that the
-//! product can have are endpoints here, and the prompts are those of the user. A document is there for the list of resources.
+//! product can have are endpoints here, one that asks the user is an agent, and the prompts are those of the user. A document is there for
+//! the list of resources.
 
 use crate::process::Server;
+use crate::provider::start_calling_provider;
 use reqwest::Method;
 use serde_json::json;
 use std::path::Path;
@@ -10,8 +12,12 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 const CONFIG: &str = r##"
-connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
-agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo } }]
+connections:
+  - { id: demo, type: Demo, properties: { delayMs: 0 } }
+  - { id: asking, type: OpenAICompatible, properties: { baseURL: "ASKING" } }
+agents:
+  - { id: helper, type: Agent, connectionId: demo, properties: { model: demo } }
+  - { id: test_elicitation, type: Agent, connectionId: asking, properties: { model: m, askUser: true } }
 pages: [{ id: desk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
 api:
   - id: test_simple_text
@@ -62,7 +68,7 @@ libraries: [{ id: handbook, documents: [{ name: pump.md, text: The pump runs at 
 prompts: {}
 mcpApi:
   documents: true
-  agents: [helper]
+  agents: [helper, test_elicitation]
   endpoints:
     - test_simple_text
     - test_error_handling
@@ -89,7 +95,11 @@ async fn add_prompts(server: &Server) {
 async fn conformance_suite_passes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = TempDir::new().unwrap();
-    std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
+    let field = |key: &str, label: &str| json!({ "key": key, "label": label, "type": "text", "required": true });
+    let fields = [field("username", "User's response"), field("email", "User's email address")];
+    let question = json!({ "kind": "missing_info", "question": "Please provide your information", "fields": fields });
+    let config = CONFIG.replace("ASKING", &start_calling_provider("ask-user", &question).await);
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
     add_prompts(&server).await;
     let mut command = Command::new("node");

@@ -1,5 +1,6 @@
 //! The MCP server, with clients of it as published.
 
+mod asking;
 mod cancel;
 mod clients;
 mod conformance;

@@ -1,0 +1,23 @@
+-- Questions to users that running calls have sent to their clients (`elicitation/create`). The answer comes with another request, which any
+-- server may get. A row is there while the question is open.
+CREATE TABLE mcp_questions (
+    owner TEXT NOT NULL,
+    -- The id of the request to the client.
+    id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    -- The id of the call, as JSON.
+    request_id TEXT NOT NULL,
+    conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    tool_call_id TEXT NOT NULL,
+    -- Empty for a question of the agent.
+    approval_id TEXT NOT NULL,
+    -- The hash of the arguments that the user sees.
+    input_hash TEXT NOT NULL,
+    asked_at BIGINT NOT NULL,
+    -- Whether an answer has come, of which there is only one.
+    is_answered BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (owner, id)
+);
+CREATE INDEX mcp_questions_call ON mcp_questions (owner, session_id, request_id);
+CREATE INDEX mcp_questions_conversation ON mcp_questions (conversation_id);
+CREATE INDEX mcp_questions_asked ON mcp_questions (asked_at);

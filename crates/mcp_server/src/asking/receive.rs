@@ -1,0 +1,55 @@
+//! The answers of clients to requests in the stream of a call's response. Any server of the database may get them.
+
+use super::form::{self, OpenCall, Reply};
+use super::{audit_entry, submit};
+use crate::error::Refusal;
+use crate::store::{self, AskedQuestion};
+use axum::http::StatusCode;
+use capability::Context;
+use chat::Caller;
+use web::HttpError;
+use web::times::now_millis;
+use wire::UserError;
+
+/// Records an answer, which continues the agent's answer. One that decides nothing only ends the question, and the agent waits
+/// as before. `request` is the session and the id of the question.
+///
+/// # Errors
+/// 400 for what was not asked, or is not asked any more; those of a submission.
+pub(crate) async fn receive(
+    context: &Context,
+    caller: &Caller,
+    (session_id, id): (&str, &str),
+    reply: Reply,
+) -> Result<(), Refusal> {
+    let owner = &caller.user_id;
+    let Some(question) = store::question(&context.store, owner, session_id, id).await? else {
+        let message = "This answers nothing that this server asks now.";
+        return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message));
+    };
+    let decided = decide(context, caller, id, question, &reply).await;
+    // The call, which may wait on another server, looks at the conversation when the question has ended.
+    store::end_question(&context.store, owner, id).await?;
+    Ok(decided?)
+}
+
+async fn decide(
+    context: &Context,
+    caller: &Caller,
+    id: &str,
+    question: AskedQuestion,
+    reply: &Reply,
+) -> Result<(), UserError> {
+    let view = context.chat.conversation(caller, &question.conversation_id).await?;
+    let waiting = view.messages.last().into_iter().flat_map(|last| last.tools());
+    let mut waiting = waiting.filter(|tool| tool.waits_for_user(now_millis()));
+    let asked = waiting.find(|tool| OpenCall::of(tool) == question.call);
+    let Some(answer) = asked.and_then(|tool| form::answer(tool, reply)) else { return Ok(()) };
+    let entry = audit_entry(caller, &question.conversation_id, &answer);
+    // Of several answers, one counts.
+    let is_first = store::claim(&context.store, &caller.user_id, id, entry).await;
+    if is_first.map_err(|error| HttpError::from(error).0)? {
+        submit(context, caller, &view, vec![answer]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Kills the process at many moments while clients ask their users.
+
+use super::{NewQuestion, QuestionState, TABLES, ask, claim, question_state};
+use crate::asking::form::OpenCall;
+use crate::running::CallKey;
+use ::store::{AddMessages, NewMessage, Schema, Store};
+use auth::audit_row;
+use serde_json::json;
+use std::time::Duration;
+use test_process::KillTest;
+use wire::UiMessage;
+
+const KILLS: KillTest = KillTest {
+    variable: "MCP_QUESTIONS_KILL_URL",
+    test: "store::kill_tests::each_answer_has_its_audit_row_however_often_the_server_is_killed",
+};
+const QUESTIONS: usize = 60;
+
+async fn open(url: &str) -> Store {
+    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
+}
+
+/// Adds the conversation `c` of `ada`.
+pub(super) async fn add_conversation(database: &Store) {
+    let message = UiMessage::user("m", "Hi");
+    let add = AddMessages {
+        conversation_id: "c".to_owned(),
+        page_id: String::new(),
+        agent_id: "helper".to_owned(),
+        title: "Hi".to_owned(),
+        insert: vec![NewMessage { parent_id: None, message }],
+        now: 1,
+    };
+    database.add_branch("ada", add, Box::new(|_| Box::pin(async { Ok(()) }))).await.unwrap();
+}
+
+/// Returns the question with this number. Each is asked a day after the one before, so there are never too many.
+fn question(number: usize) -> (NewQuestion, i64) {
+    let (user_id, session_id) = ("ada".to_owned(), "s".to_owned());
+    let question = NewQuestion {
+        key: CallKey { user_id, session_id, request_id: number.to_string() },
+        id: format!("q-{number}"),
+        conversation_id: "c".to_owned(),
+        call: OpenCall { tool_call_id: "t".to_owned(), approval_id: "p".to_owned(), input_hash: "h".to_owned() },
+    };
+    (question, i64::try_from(number).unwrap() * 24 * 60 * 60 * 1_000)
+}
+
+/// Asks the questions that were not asked, and answers those that have no answer.
+async fn serve(url: &str) {
+    let database = open(url).await;
+    for number in 0..QUESTIONS {
+        let (new, now) = question(number);
+        let id = new.id.clone();
+        if question_state(&database, "ada", &id).await.unwrap() == QuestionState::Ended {
+            assert!(ask(&database, new, now).await.unwrap());
+        }
+        let entry = audit_row("ada", "mcp:answer", "c", json!({ "callId": id }));
+        claim(&database, "ada", &id, entry).await.unwrap();
+    }
+    database.close().await;
+}
+
+/// Checks that each answered question, and no other one, has a row in the audit log; returns their number.
+async fn check(url: &str) -> usize {
+    let database = open(url).await;
+    let mut answered = 0;
+    for number in 0..QUESTIONS {
+        let state = question_state(&database, "ada", &format!("q-{number}")).await.unwrap();
+        answered += usize::from(state == QuestionState::Answered);
+    }
+    let rows = database.audit_rows(i64::MIN, i64::MIN).await.unwrap();
+    database.close().await;
+    assert_eq!(rows.len(), answered);
+    answered
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_has_its_audit_row_however_often_the_server_is_killed() {
+    if let Some(url) = KILLS.url() {
+        return serve(&url).await;
+    }
+    let prepare = async |url: &str| {
+        let database = open(url).await;
+        add_conversation(&database).await;
+        database.close().await;
+    };
+    KILLS.run_after(prepare, QUESTIONS, check).await;
+}
