@@ -13,7 +13,6 @@ mod handler;
 mod metadata;
 mod progress;
 mod prompts;
-mod reading;
 mod resources;
 mod route;
 mod running;

@@ -1,6 +1,8 @@
 //! The documents of the libraries that the caller may read, as resources of the protocol: each text in pages, and the
 //! files.
 
+pub(crate) mod reading;
+
 use crate::call::Client;
 use crate::error::protocol_error;
 use crate::section::McpApi;
