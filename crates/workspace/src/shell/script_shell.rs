@@ -17,10 +17,11 @@ use crate::workspace::{Change, Workspace, WorkspaceError};
 use bytes::Bytes;
 use child_process::drop_privileges;
 use contract::CallReports;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Either, select};
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,13 +92,14 @@ pub(crate) struct ScriptShell {
 
 /// Counts the running scripts, and the running and waiting ones.
 struct Places {
-    scripts: Semaphore,
-    running: Semaphore,
+    scripts: Arc<Semaphore>,
+    running: Arc<Semaphore>,
 }
 
 impl Default for Places {
     fn default() -> Self {
-        Self { scripts: Semaphore::new(MAX_SCRIPTS), running: Semaphore::new(MAX_RUNNING) }
+        let places = |most| Arc::new(Semaphore::new(most));
+        Self { scripts: places(MAX_SCRIPTS), running: places(MAX_RUNNING) }
     }
 }
 
@@ -114,9 +116,10 @@ impl ScriptShell {
             return Err(ShellError::Ended(reason));
         }
         // First the turn of the user, so that nobody's scripts take the places of all.
-        let _turn = self.turns.wait(&request.workspace.of.owner).await;
-        let Ok(_place) = self.places.scripts.try_acquire() else { return Err(ShellError::Busy) };
-        let Ok(_running) = self.places.running.acquire().await else { return Err(ShellError::Busy) };
+        let turn = self.turns.wait(&request.workspace.of.owner).await;
+        let Places { scripts, running } = &self.places;
+        let Ok(place) = scripts.clone().try_acquire_owned() else { return Err(ShellError::Busy) };
+        let Ok(running) = running.clone().acquire_owned().await else { return Err(ShellError::Busy) };
         let ShellRequest { script, workspace, settings, container, reports } = request;
         // Not before its turn has come: until then others may change the files.
         let tree = workspace.tree().await.map_err(|_| unreadable())?;
@@ -134,8 +137,12 @@ impl ScriptShell {
         let conversation = Conversation { start: &start, tree: &tree, workspace: &workspace, reports: &reports };
         // Dropping the child ends it, and with it everything that it has started.
         let done = timeout(settings.timeout + extra_time(settings.level), conversation.hold(socket, &mut child)).await;
-        // The process has nothing more to do. The script counts as running until it has ended.
-        let _ = child.kill().await;
+        // The process has nothing more to do. It takes milliseconds to end, in which the answer need not wait, but the script
+        // counts as running.
+        tokio::spawn(async move {
+            let _ = child.kill().await;
+            drop((turn, place, running));
+        });
         if settings.level == ShellLevel::Virtual {
             self.warm.refill(self.command(settings.level));
         }
@@ -256,16 +263,19 @@ impl Conversation<'_> {
             }
             read
         };
-        let (done, errors) = tokio::join!(talk, read_errors);
-        match done {
-            Ok(done) => done,
-            Err(error) => {
-                let status = child.wait().await.ok();
-                let errors = String::from_utf8_lossy(&errors);
-                tracing::warn!(%error, ?status, %errors, "the process of a script ended early");
-                Err(ShellError::Ended(cause(status, &errors, || took_longer(&self.start.settings))))
-            }
-        }
+        let (talked, errors) = match select(pin!(talk), pin!(read_errors)).await {
+            Either::Left((Ok(done), _)) => return done,
+            Either::Left((Err(error), read_errors)) => (Err(error), read_errors.await),
+            Either::Right((errors, talk)) => (talk.await, errors),
+        };
+        let error = match talked {
+            Ok(done) => return done,
+            Err(error) => error,
+        };
+        let status = child.wait().await.ok();
+        let errors = String::from_utf8_lossy(&errors);
+        tracing::warn!(%error, ?status, %errors, "the process of a script ended early");
+        Err(ShellError::Ended(cause(status, &errors, || took_longer(&self.start.settings))))
     }
 
     /// Answers what the process asks, until the script has ended.
