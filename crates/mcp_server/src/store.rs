@@ -15,14 +15,14 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             postgres: include_str!("../migrations/postgres/0001_mcp_calls.sql"),
         },
         Migration {
-            name: "mcp_questions",
-            sqlite: include_str!("../migrations/sqlite/0002_mcp_questions.sql"),
-            postgres: include_str!("../migrations/postgres/0002_mcp_questions.sql"),
+            name: "mcp_client_questions",
+            sqlite: include_str!("../migrations/sqlite/0002_mcp_client_questions.sql"),
+            postgres: include_str!("../migrations/postgres/0002_mcp_client_questions.sql"),
         },
     ],
     tables: &[
         Table { name: "mcp_calls", key: "owner, session_id, request_id", owner: Some("owner") },
-        Table { name: "mcp_questions", key: "owner, id", owner: Some("owner") },
+        Table { name: "mcp_client_questions", key: "owner, id", owner: Some("owner") },
     ],
     user_deletion: &[],
     sqlite_baseline: None,
@@ -51,24 +51,24 @@ const END: &str = "
 const PRUNE: &str = "DELETE FROM mcp_calls WHERE started_at < $1";
 
 const ASK: &str = "
-    INSERT INTO mcp_questions
+    INSERT INTO mcp_client_questions
         (owner, id, session_id, request_id, conversation_id, tool_call_id, approval_id, input_hash, asked_at)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-    WHERE (SELECT count(*) FROM mcp_questions WHERE owner = $1 AND asked_at > $10) < $11";
+    WHERE (SELECT count(*) FROM mcp_client_questions WHERE owner = $1 AND asked_at > $10) < $11";
 
-const STATE: &str = "SELECT is_answered FROM mcp_questions WHERE owner = $1 AND id = $2";
+const STATE: &str = "SELECT is_answered FROM mcp_client_questions WHERE owner = $1 AND id = $2";
 
 const QUESTION: &str = "
-    SELECT conversation_id, tool_call_id, approval_id, input_hash FROM mcp_questions
+    SELECT conversation_id, tool_call_id, approval_id, input_hash FROM mcp_client_questions
     WHERE owner = $1 AND session_id = $2 AND id = $3 AND is_answered = 0";
 
-const CLAIM: &str = "UPDATE mcp_questions SET is_answered = 1 WHERE owner = $1 AND id = $2 AND is_answered = 0";
+const CLAIM: &str = "UPDATE mcp_client_questions SET is_answered = 1 WHERE owner = $1 AND id = $2 AND is_answered = 0";
 
-const END_QUESTION: &str = "DELETE FROM mcp_questions WHERE owner = $1 AND id = $2";
+const END_QUESTION: &str = "DELETE FROM mcp_client_questions WHERE owner = $1 AND id = $2";
 
-const END_QUESTIONS: &str = "DELETE FROM mcp_questions WHERE owner = $1 AND session_id = $2 AND request_id = $3";
+const END_QUESTIONS: &str = "DELETE FROM mcp_client_questions WHERE owner = $1 AND session_id = $2 AND request_id = $3";
 
-const PRUNE_QUESTIONS: &str = "DELETE FROM mcp_questions WHERE asked_at < $1";
+const PRUNE_QUESTIONS: &str = "DELETE FROM mcp_client_questions WHERE asked_at < $1";
 
 /// A question that a call sends to its client.
 pub(crate) struct NewQuestion {
