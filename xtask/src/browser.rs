@@ -1,6 +1,6 @@
 //! Playwright runs: the journeys in Chromium, the main ones in other browsers, the screenshots and the page benchmark.
 
-use crate::build::{self, Profile};
+use crate::build;
 use crate::cargo::cargo;
 use crate::step::step;
 use crate::tools::{self, OtherBrowser};
