@@ -10,9 +10,8 @@ export default defineConfig({
   expect: { timeout: 10_000 },
   // Each journey has a server and a database of its own, so they do not disturb each other.
   fullyParallel: true,
-  // A journey takes 2.6 s of processor time, and also waits, for a server to start and for what it streams. On two cores, three
-  // take a fifth less time than two, and with three a third of the processor time is still unused.
-  workers: 4,
+  // On two cores, three take a fifth less time than two: a journey also waits, for a server to start and for what it streams.
+  workers: 3,
   // `cargo xtask test --thorough` also runs the journeys that take minutes and those of the examples, whose sites take minutes to build.
   grepInvert: process.env.THOROUGH ? [] : /@thorough/,
   forbidOnly: Boolean(process.env.CI),
