@@ -128,9 +128,6 @@ impl Session {
                 self.forget_sent_values();
             }
             self.reload().await;
-            if !self.is_disposed() {
-                self.apply_sent_values();
-            }
         });
     }
 

@@ -53,7 +53,7 @@ impl Session {
         self.sent_values_key().is_some_and(|key| browser::read_session_storage(&key).is_some())
     }
 
-    /// Writes the saved values if the server has accepted them.
+    /// Writes the saved values if the server has accepted them. Called whenever the transcript was received again.
     pub(in crate::agent_chat::session) fn apply_sent_values(self) {
         let Some((key, sent)) = self.sent_values_key().and_then(|key| read(&key).map(|sent| (key, sent))) else {
             return;

@@ -267,6 +267,7 @@ impl Session {
         if view.active.is_some() {
             self.watch_active();
         } else {
+            self.apply_sent_values();
             self.catch_up();
             self.run_client_calls_later();
             self.send_waiting();
