@@ -37,6 +37,16 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        title: "How to",
+        pages: &[
+            page!("howto-add-a-chat"),
+            page!("howto-search-a-handbook"),
+            page!("howto-ask-before-paying"),
+            page!("howto-start-a-workflow-by-webhook"),
+            page!("howto-run-on-postgresql"),
+        ],
+    },
+    Group {
         title: "Agents",
         pages: &[
             page!("agents"),

@@ -3,6 +3,7 @@
 mod a2a;
 mod ag_ui;
 mod connections;
+mod howto;
 mod http;
 mod mcp_server;
 mod openai;

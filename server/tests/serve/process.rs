@@ -4,6 +4,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -60,6 +61,11 @@ impl Server {
     /// Starts it with environment variables.
     pub(crate) fn start_with_env(variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         Self::spawn(arguments, |command| command.envs(variables.iter().copied()))
+    }
+
+    /// Starts it in a folder, with environment variables.
+    pub(crate) fn start_in(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
+        Self::spawn(arguments, |command| command.current_dir(folder).envs(variables.iter().copied()))
     }
 
     fn spawn(arguments: &[&str], with: impl FnOnce(&mut Command) -> &mut Command) -> Self {
