@@ -125,10 +125,13 @@ impl EventSink for RunSink {
         if let Some(point) = after {
             faults::point(point);
         }
-        match event.into_visible() {
-            Some(event) => self.publisher.publish(event).await.map_err(|end| self.close(end)),
-            None => Ok(()),
-        }
+        let Some(event) = event.into_visible() else { return Ok(()) };
+        let published = match self.publisher.publish(event) {
+            Ok(true) => self.publisher.store().await,
+            Ok(false) => Ok(()),
+            Err(end) => Err(end),
+        };
+        published.map_err(|end| self.close(end))
     }
 
     fn pause(&mut self) {
