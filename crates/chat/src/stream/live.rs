@@ -20,9 +20,6 @@ const KEPT_BYTES: usize = 256 * 1024;
 /// own.
 const BLOCK_BYTES: usize = 2 * 1024;
 
-/// The space that most events need.
-const EVENT_BYTES: usize = 160;
-
 /// The end of every stream.
 pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -64,6 +61,8 @@ struct Log {
     kept_bytes: usize,
     /// The total size of all events, including those no longer in memory.
     all_bytes: usize,
+    /// The event that is being written.
+    scratch: Vec<u8>,
     buffer: BytesMut,
     /// Whether the run's row is being closed, so that nothing more goes to the journal.
     sealed: bool,
@@ -77,7 +76,7 @@ impl Log {
 
     fn push(&mut self, epoch: u64, chunk: &Chunk) {
         let seq = self.last() + 1;
-        let frame = encode(&mut self.buffer, epoch, seq, chunk);
+        let frame = encode(&mut self.scratch, &mut self.buffer, epoch, seq, chunk);
         self.kept_bytes += frame.len();
         self.all_bytes += frame.len();
         self.frames.push_back(frame);
@@ -129,6 +128,7 @@ impl LiveRun {
             sent: 0,
             kept_bytes: 0,
             all_bytes: 0,
+            scratch: Vec::new(),
             buffer: BytesMut::with_capacity(BLOCK_BYTES),
             sealed: false,
             ended: false,
@@ -297,16 +297,22 @@ impl LiveRun {
 }
 
 /// Encodes one server-sent event. The run's events share `buffer`, so that most of them need no
-/// allocation.
-fn encode(buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
-    use std::fmt::Write;
-    buffer.reserve(EVENT_BYTES);
-    // Writing into a growing buffer cannot fail, and a chunk is plain data.
-    let _ = write!(buffer, "id: {epoch}.{seq}\ndata: ");
-    if let Err(error) = serde_json::to_writer(buffer.writer(), chunk) {
+/// allocation. JSON is written in many small pieces, which cost less in a vector than in that buffer,
+/// so the event is written to `scratch` first.
+fn encode(scratch: &mut Vec<u8>, buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
+    use std::io::Write;
+    scratch.clear();
+    // Writing into a vector cannot fail, and a chunk is plain data.
+    let _ = write!(scratch, "id: {epoch}.{seq}\ndata: ");
+    if let Err(error) = serde_json::to_writer(&mut *scratch, chunk) {
         tracing::error!(%error, "a chunk could not be written as JSON");
     }
-    buffer.put_slice(b"\n\n");
+    scratch.extend_from_slice(b"\n\n");
+    buffer.put_slice(scratch);
+    if scratch.len() > BLOCK_BYTES {
+        // A run does not keep the memory of its largest event.
+        *scratch = Vec::new();
+    }
     buffer.split().freeze()
 }
 
