@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
                 Box::pin(self.gather_tools(sink)).await?;
             }
             if std::mem::take(&mut self.warns) {
-                self.add_note(loop_detection::WARNING.to_owned(), sink).await?;
+                Box::pin(self.add_note(loop_detection::WARNING.to_owned(), sink)).await?;
             }
             Box::pin(self.add_notes(sink)).await?;
             Box::pin(self.find_large_results(sink)).await?;
