@@ -63,12 +63,11 @@ impl Chat {
         let place = self.inner.submissions.clone().try_acquire_owned().map_err(|_| errors::server_full(2))?;
         // In a task of its own, so that a caller who disconnects leaves no half-started run.
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        // Boxed, because the futures around it have room for it twice.
-        let task = Box::pin(async move {
+        let task = async move {
             let sent = inner.send_to_end(&caller, submission).await;
             drop(place);
             sent
-        });
+        };
         let task = self.inner.tasks.spawn(in_trace(task));
         Ok(task.await.map_err(|_| errors::internal())??)
     }

@@ -117,8 +117,9 @@ impl EventSink for RunSink {
         }
         let Some(event) = RunEvent::new(event) else { return Ok(()) };
         let rows = self.observe(&event);
+        // Boxed, because most events store nothing, and the future of each has room for it.
         if !rows.is_empty()
-            && let Err(end) = self.writer.store(rows).await
+            && let Err(end) = Box::pin(self.writer.store(rows)).await
         {
             return Err(self.close(end));
         }
