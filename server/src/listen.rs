@@ -62,10 +62,15 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
         });
         let (builder, watcher, stop) = (builder.clone(), graceful.watcher(), stop.clone());
         tokio::spawn(async move {
-            tokio::select! {
-                protocol = tokio::time::timeout(patience, wait_for_protocol(&stream)) => if protocol.is_err() { return },
-                () = stop.cancelled() => {}
-            }
+            let is_http1 = tokio::select! {
+                is_http1 = tokio::time::timeout(patience, wait_for_protocol(&stream)) => match is_http1 {
+                    Ok(is_http1) => is_http1,
+                    Err(_) => return,
+                },
+                () = stop.cancelled() => false,
+            };
+            // To detect the protocol, hyper reads the first bytes separately, which doubles the buffer of the connection.
+            let builder = if is_http1 { builder.http1_only() } else { builder };
             let connection =
                 builder.serve_connection(TokioIo::new(with_write_timeout(stream, write)), service).into_owned();
             tokio::select! {
@@ -91,16 +96,20 @@ fn with_write_timeout(stream: TcpStream, write: Duration) -> Pin<Box<TimeoutStre
     Box::pin(bounded)
 }
 
-/// Waits until the client's protocol (HTTP/1 or HTTP/2) is known. Hyper detects it as well, but
-/// without a timeout.
-async fn wait_for_protocol(stream: &TcpStream) {
+/// Waits until the client's protocol is known, and returns whether it is HTTP/1. Hyper detects it as
+/// well, but without a timeout.
+async fn wait_for_protocol(stream: &TcpStream) -> bool {
     let mut first = [0; H2_PREFACE.len()];
-    // A prefix of the preface leaves the protocol open; any other bytes and the end of the
-    // connection decide it.
-    while let Ok(read @ 1..) = stream.peek(&mut first).await
-        && read < first.len()
-        && H2_PREFACE.starts_with(&first[..read])
-    {
+    loop {
+        // The end of the connection is left to hyper.
+        let Ok(read @ 1..) = stream.peek(&mut first).await else { return false };
+        if !H2_PREFACE.starts_with(&first[..read]) {
+            return true;
+        }
+        if read == first.len() {
+            return false;
+        }
+        // A prefix of the preface leaves the protocol open.
         tokio::time::sleep(PREFACE_POLL_INTERVAL).await;
     }
 }

@@ -30,7 +30,8 @@ pub async fn run<S: EventSink>(agent: &Agent, mut turn: TurnInput, sink: &mut S)
         // A recording has the whole history.
         turn.turn_start += turn.context.complete(&mut turn.messages).await;
     }
-    let recorded = agent.recorder.as_ref().and_then(|recorder| recorder.begin(agent, &mut turn));
+    // Boxed, so that the many runs that are not recorded hold no room for it.
+    let recorded = agent.recorder.as_ref().and_then(|recorder| recorder.begin(agent, &mut turn)).map(Box::new);
     let runs = recorded.as_ref().map_or(agent, |recorded| &recorded.agent);
     let outcome = run_nested(runs, turn, None, sink).await;
     if let Some(recorded) = recorded {
@@ -239,7 +240,7 @@ impl<'a> Run<'a> {
                 Box::pin(self.gather_tools(sink)).await?;
             }
             if std::mem::take(&mut self.warns) {
-                self.add_note(loop_detection::WARNING.to_owned(), sink).await?;
+                Box::pin(self.add_note(loop_detection::WARNING.to_owned(), sink)).await?;
             }
             Box::pin(self.add_notes(sink)).await?;
             Box::pin(self.find_large_results(sink)).await?;

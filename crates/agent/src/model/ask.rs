@@ -24,7 +24,8 @@ impl Run<'_> {
         let cancel = self.caller.cancel.clone();
         let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
         let ask = async {
-            let begun = retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink).await;
+            // Boxed, so that its memory is free while the reply is read.
+            let begun = Box::pin(retry::start_reply(&self.agent, &mut self.model, &request, &cancel, sink)).await;
             let begun = begun.map_err(too_long)?;
             first_part = asked.elapsed();
             sink.emit(Event::StepStart { number: self.steps }).await?;

@@ -78,10 +78,10 @@ pub(crate) async fn read<S: EventSink>(
     };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk();
-    // One timer serves the whole reply, since resetting it is cheaper than creating one for each
-    // part.
-    let silence = tokio::time::sleep(idle);
-    tokio::pin!(silence);
+    // One timer and one wait for a stop serve the whole reply, since that is cheaper than creating
+    // them for each part.
+    let (silence, stopped) = (tokio::time::sleep(idle), cancel.cancelled());
+    tokio::pin!(silence, stopped);
     let mut at_once = 0;
     loop {
         if let Part::Finish { reason, raw_reason, usage, .. } = part {
@@ -105,7 +105,7 @@ pub(crate) async fn read<S: EventSink>(
                 silence.as_mut().reset(tokio::time::Instant::now() + idle);
                 tokio::select! {
                     biased;
-                    () = cancel.cancelled() => return Err(cancelled_error().into()),
+                    () = &mut stopped => return Err(cancelled_error().into()),
                     next = rest.next() => next,
                     () = &mut silence => {
                         let cause = format!("no data for {idle:?} (chunk)");

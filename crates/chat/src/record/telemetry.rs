@@ -24,8 +24,8 @@ pub struct Trace {
 }
 
 /// Runs a request as part of this trace. Runs that it starts belong to the trace, too.
-pub async fn traced<F: Future>(trace: Trace, request: F) -> F::Output {
-    TRACE.scope(trace, request).await
+pub fn traced<F: Future>(trace: Trace, request: F) -> impl Future<Output = F::Output> {
+    TRACE.scope(trace, request)
 }
 
 /// Returns the trace of the current request.
@@ -36,6 +36,8 @@ pub fn current_trace() -> Option<Trace> {
 /// Runs a task in the trace of the request that started it, for logs and telemetry.
 pub(crate) fn in_trace<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send {
     let trace = current_trace();
+    // Boxed, because a future has room for what it captures and again for what it awaits.
+    let work = Box::pin(work);
     let work = async move {
         match trace {
             Some(trace) => traced(trace, work).await,

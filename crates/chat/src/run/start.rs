@@ -10,7 +10,7 @@ use crate::run::title::PendingTitle;
 use crate::stream::live::LiveRun;
 use crate::upkeep::recover;
 use crate::{Inner, errors};
-use agent::{Agent, ContextInput, ExposureState, GrantLookup, PendingCall, RunOutcome, TurnInput, TurnUsage};
+use agent::{Agent, ContextInput, ExposureState, GrantLookup, PendingCall, TurnInput, TurnUsage};
 use contract::{Message, RunScope};
 use faults::Point;
 use futures::FutureExt;
@@ -51,7 +51,7 @@ pub(crate) struct RunStart {
 
 /// Sends the start and spawns the run's task, which holds `permit` until its end. The task belongs
 /// to the chat's tracker, so it does not end with the request.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, permit: RunPermit) {
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: RunStart, permit: RunPermit) {
     publish_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
@@ -65,7 +65,9 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         conversation = run.identity.conversation_id,
         agent = start.agent.id
     );
-    let task = async move {
+    // Boxed for the memory of an open stream: a future has room for what it captures and again for what it awaits.
+    let mut start = Box::new(start);
+    let task = Box::pin(async move {
         faults::point(Point::RunStarted);
         let subject = RunContext::for_run(&run.identity, &start.agent.id);
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
@@ -74,7 +76,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         sink.quota_warning = start.quota_warning.take();
         let agent = start.agent.clone();
         let driven = AssertUnwindSafe(async {
-            let outcome = drive(start, &mut sink).await;
+            let outcome = agent::run(&agent, turn_input(*start, &run), &mut sink).await;
             // Wakes the watchers before the hooks, which may take time.
             run.announce();
             RunClose::after(&outcome, &agent.settings, &mut sink).await
@@ -86,7 +88,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: RunStart, p
         recorder.ended(reason);
         chat.registry.remove(&run);
         chat.memory.end_turn(&run);
-    };
+    });
     let guarded = async move {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
             abandon(&chat_after_panic, &run_after_panic).await;
@@ -126,17 +128,18 @@ fn publish_start(run: &LiveRun, agent: &Agent) {
     run.announce();
 }
 
-async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
-    let turn = TurnInput {
+/// Returns what the agent needs to answer.
+fn turn_input(start: RunStart, run: &LiveRun) -> TurnInput {
+    TurnInput {
         messages: start.prompt,
         turn_start: start.own_from,
         pending: start.pending,
         scope: RunScope {
-            conversation_id: sink.run.identity.conversation_id.clone(),
-            run_id: sink.run.identity.run_id.clone(),
+            conversation_id: run.identity.conversation_id.clone(),
+            run_id: run.identity.run_id.clone(),
             page_id: Some(start.page_id),
             // The ids of calls are unique within the conversation.
-            key: sink.run.identity.conversation_id.clone(),
+            key: run.identity.conversation_id.clone(),
             // The agent adds its id.
             ..start.scope
         },
@@ -144,7 +147,6 @@ async fn drive(start: RunStart, sink: &mut RunSink) -> RunOutcome {
         exposure: start.seen,
         context: start.context,
         earlier: start.earlier,
-        cancel: sink.run.cancel.clone(),
-    };
-    agent::run(&start.agent, turn, sink).await
+        cancel: run.cancel.clone(),
+    }
 }

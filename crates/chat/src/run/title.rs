@@ -169,7 +169,8 @@ impl Titles {
             message_id: wanted.message_id,
             run_id: wanted.run_id,
         };
-        let request = generate(&agent, &subject, text, cancel.clone());
+        // Boxed, because what can be cancelled has room for it twice.
+        let request = Box::pin(generate(&agent, &subject, text, cancel.clone()));
         let Some((title, used)) = job.stop().run_until_cancelled(request).await else {
             return Err(JobError::retry("it was stopped"));
         };

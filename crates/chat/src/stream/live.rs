@@ -20,9 +20,6 @@ const KEPT_BYTES: usize = 256 * 1024;
 /// own.
 const BLOCK_BYTES: usize = 2 * 1024;
 
-/// The space that most events need.
-const EVENT_BYTES: usize = 160;
-
 /// The end of every stream.
 pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -64,6 +61,8 @@ struct Log {
     kept_bytes: usize,
     /// The total size of all events, including those no longer in memory.
     all_bytes: usize,
+    /// The event that is being written.
+    scratch: Vec<u8>,
     buffer: BytesMut,
     /// Whether the run's row is being closed, so that nothing more goes to the journal.
     sealed: bool,
@@ -77,13 +76,34 @@ impl Log {
 
     fn push(&mut self, epoch: u64, chunk: &Chunk) {
         let seq = self.last() + 1;
-        let frame = encode(&mut self.buffer, epoch, seq, chunk);
+        let frame = self.encode(epoch, seq, chunk);
         self.kept_bytes += frame.len();
         self.all_bytes += frame.len();
         self.frames.push_back(frame);
         if self.unstored_since.is_none() {
             self.unstored_since = Some(Instant::now());
         }
+    }
+
+    /// Encodes one server-sent event. The run's events share `buffer`, so that most of them need no
+    /// allocation. JSON is written in many small pieces, which cost less in a vector than in that
+    /// buffer, so the event is written to `scratch` first.
+    fn encode(&mut self, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
+        use std::io::Write;
+        let Self { scratch, buffer, .. } = self;
+        scratch.clear();
+        // Writing into a vector cannot fail, and a chunk is plain data.
+        let _ = write!(scratch, "id: {epoch}.{seq}\ndata: ");
+        if let Err(error) = serde_json::to_writer(&mut *scratch, chunk) {
+            tracing::error!(%error, "a chunk could not be written as JSON");
+        }
+        scratch.extend_from_slice(b"\n\n");
+        buffer.put_slice(scratch);
+        if scratch.len() > BLOCK_BYTES {
+            // A run does not keep the memory of its largest event.
+            *scratch = Vec::new();
+        }
+        buffer.split().freeze()
     }
 
     fn join(&self, from: u64, to: u64) -> Bytes {
@@ -129,6 +149,7 @@ impl LiveRun {
             sent: 0,
             kept_bytes: 0,
             all_bytes: 0,
+            scratch: Vec::new(),
             buffer: BytesMut::with_capacity(BLOCK_BYTES),
             sealed: false,
             ended: false,
@@ -207,7 +228,7 @@ impl LiveRun {
         let (first_seq, last) = (log.stored + 1, log.last());
         let mut frames = if last >= first_seq { log.join(first_seq, last).to_vec() } else { Vec::new() };
         for (seq, chunk) in (last + 1..).zip(chunks) {
-            frames.extend_from_slice(&encode(&mut log.buffer, epoch, seq, chunk));
+            frames.extend_from_slice(&log.encode(epoch, seq, chunk));
         }
         let last_seq = last + chunks.len() as u64;
         let run_id = self.identity.run_id.clone();
@@ -294,20 +315,6 @@ impl LiveRun {
             notified.await;
         }
     }
-}
-
-/// Encodes one server-sent event. The run's events share `buffer`, so that most of them need no
-/// allocation.
-fn encode(buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
-    use std::fmt::Write;
-    buffer.reserve(EVENT_BYTES);
-    // Writing into a growing buffer cannot fail, and a chunk is plain data.
-    let _ = write!(buffer, "id: {epoch}.{seq}\ndata: ");
-    if let Err(error) = serde_json::to_writer(buffer.writer(), chunk) {
-        tracing::error!(%error, "a chunk could not be written as JSON");
-    }
-    buffer.put_slice(b"\n\n");
-    buffer.split().freeze()
 }
 
 /// Encodes a server-sent event without an id, for events that are not part of the run's log.

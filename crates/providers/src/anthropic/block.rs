@@ -224,7 +224,8 @@ fn content_text(content: &RawValue) -> Option<String> {
     json::text_from_json(content.get())
 }
 
-fn push_text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {
+/// Appends a delta of text; an empty one is left out.
+pub(super) fn push_text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {
     if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
         parts.push(Part::TextDelta { id: id.to_owned(), delta });
     }

@@ -18,6 +18,7 @@ pub(crate) mod stream;
 mod structured;
 #[cfg(test)]
 mod tests;
+mod text_delta;
 mod tool_search;
 
 pub use model::Anthropic;

@@ -2,8 +2,8 @@
 
 use super::PROVIDER;
 use super::api::{Container, ContextManagement, Delta, Event, Failure, Message, Usage as ApiUsage};
-use super::block::OpenBlock;
-use super::{container, context_edits};
+use super::block::{OpenBlock, push_text};
+use super::{container, context_edits, text_delta};
 use crate::driver::{Codec, reported_error, stream_error};
 use crate::json;
 use crate::lenient::{BufferedBytes, CallIds};
@@ -56,6 +56,12 @@ impl ReplyState {
 
 impl Codec for MessagesCodec {
     fn decode_event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        if let Some((index, text)) = text_delta::read(data)
+            && let Some(id) = self.open_text(index)
+        {
+            push_text(id, Some(text), parts);
+            return Ok(());
+        }
         if !json::has_object(data)? {
             return Ok(());
         }
@@ -147,6 +153,14 @@ impl MessagesCodec {
         }
         self.open_blocks.push((index, OpenBlock::start(raw, &mut self.state, parts)?));
         Ok(())
+    }
+
+    /// Returns the id of the text that is open at an index.
+    fn open_text(&self, index: u64) -> Option<&str> {
+        match self.open_blocks.iter().rfind(|(known, _)| *known == index)? {
+            (_, OpenBlock::Text { id, .. }) => Some(id),
+            _ => None,
+        }
     }
 
     /// Adds a delta to its block; `raw` is the delta as received. A delta of text or thinking

@@ -117,18 +117,22 @@ impl EventSink for RunSink {
         }
         let Some(event) = RunEvent::new(event) else { return Ok(()) };
         let rows = self.observe(&event);
+        // Boxed, because most events store nothing, and the future of each has room for it.
         if !rows.is_empty()
-            && let Err(end) = self.writer.store(rows).await
+            && let Err(end) = Box::pin(self.writer.store(rows)).await
         {
             return Err(self.close(end));
         }
         if let Some(point) = after {
             faults::point(point);
         }
-        match event.into_visible() {
-            Some(event) => self.publisher.publish(event).await.map_err(|end| self.close(end)),
-            None => Ok(()),
-        }
+        let Some(event) = event.into_visible() else { return Ok(()) };
+        let published = match self.publisher.publish(event) {
+            Ok(true) => self.publisher.store().await,
+            Ok(false) => Ok(()),
+            Err(end) => Err(end),
+        };
+        published.map_err(|end| self.close(end))
     }
 
     fn pause(&mut self) {

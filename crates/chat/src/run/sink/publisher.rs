@@ -32,8 +32,9 @@ impl Publisher {
         Self { run, journal, clock, converter: ChunkConverter::default(), chunks: Vec::new(), bytes: 0 }
     }
 
-    /// Publishes an event. Returns why the sink closes if it cannot continue.
-    pub(super) async fn publish(&mut self, event: Event) -> Result<(), SinkEnd> {
+    /// Publishes an event. Returns whether it must be stored with [`Publisher::store`] before the next one, or why the sink
+    /// closes if it cannot continue. Not async: a future would copy each event, and most need not wait.
+    pub(super) fn publish(&mut self, event: Event) -> Result<bool, SinkEnd> {
         // Watchers are notified of the parts of a reply once no more are ready, in `pause`.
         let is_part = matches!(event, Event::Part(_));
         self.converter.convert(event, self.clock.now(), &mut self.chunks);
@@ -57,12 +58,15 @@ impl Publisher {
         if self.bytes > MAX_TURN_BYTES {
             return Err(SinkEnd::TooLong);
         }
-        if acknowledges {
-            if !self.journal.flush().await {
-                return Err(SinkEnd::Storage);
-            }
-            faults::point(Point::EventStored);
+        Ok(acknowledges)
+    }
+
+    /// Waits until everything published is stored. Returns why the sink closes if that fails.
+    pub(super) async fn store(&self) -> Result<(), SinkEnd> {
+        if !self.journal.flush().await {
+            return Err(SinkEnd::Storage);
         }
+        faults::point(Point::EventStored);
         Ok(())
     }
 }
