@@ -153,7 +153,7 @@ export class Chat {
     });
   }
 
-  /** Stops the answer in progress. What was written stays. */
+  /** Stops the answer in progress. The text received so far is kept. */
   async stop(): Promise<void> {
     await this.#http.run("POST", ["api", "agent", this.page, this.agent, this.conversation, "stop"]);
   }

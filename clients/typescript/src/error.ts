@@ -47,7 +47,7 @@ export class ConnectionError extends ChatwrightError {
   override name = "ConnectionError";
 }
 
-/** An answer failed, or the server went down in the middle. What was written is in `partial`. */
+/** An answer failed, or the server went down in the middle. The text received so far is in `partial`. */
 export class AnswerError extends ChatwrightError {
   override name = "AnswerError";
   readonly partial: Message;

@@ -71,7 +71,7 @@ export class Reply implements AsyncIterable<Chunk>, PromiseLike<Message> {
     return this.#reducer.message;
   }
 
-  /** Stops the answer on the server. What was written stays. */
+  /** Stops the answer on the server. The text received so far is kept. */
   stop(): Promise<void> {
     return this.#source.stop();
   }

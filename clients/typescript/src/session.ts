@@ -167,7 +167,7 @@ export class ChatSession {
     return this.#answer(kept, (signal) => this.chat.regenerate(message.id, { ...this.choices, ...choices, signal }));
   };
 
-  /** Stops the answer on the server. What was written stays. */
+  /** Stops the answer on the server. The text received so far is kept. */
   readonly stop = async (): Promise<void> => {
     if (this.#isBusy) await this.chat.stop();
   };

@@ -178,7 +178,7 @@ class Chat:
         return self._reply(lambda: self._stream(None), is_idempotent=True, find=find)
 
     async def stop(self) -> None:
-        """Stops the answer in progress. What was written stays."""
+        """Stops the answer in progress. The text received so far is kept."""
         await self._http.read("POST", [*self._path, self.conversation, "stop"])
 
     async def load(self) -> Conversation:

@@ -37,7 +37,7 @@ class ConnectionFailed(ChatwrightError):
 
 
 class AnswerError(ChatwrightError):
-    """An answer failed, or the server went down in the middle. What was written is in `partial`."""
+    """An answer failed, or the server went down in the middle. The text received so far is in `partial`."""
 
     def __init__(self, message: str, partial: Message, outcome: str) -> None:
         super().__init__(message)

@@ -75,7 +75,7 @@ class Reply:
         return self._reducer.message
 
     async def stop(self) -> None:
-        """Stops the answer on the server. What was written stays."""
+        """Stops the answer on the server. The text received so far is kept."""
         await self._source.stop()
 
     async def aclose(self) -> None:
