@@ -87,24 +87,13 @@ fn approval(tool: &ToolPart, card_id: &str, messenger: Messenger) -> CardMessage
 }
 
 pub(super) fn approval_heading(tool: &ToolPart) -> String {
-    let waiting =
-        tool.output.as_ref().and_then(|output| output.get("waiting")).and_then(|waiting| waiting.get("toolName"));
-    let name = match waiting.and_then(Value::as_str) {
-        Some(inner) => format!("{inner} (for {})", tool.tool_name),
-        None => tool.tool_name.clone(),
-    };
-    let mut heading = format!("🔐 The agent asks for your approval to run “{}”.", visible(&name));
+    let mut heading = format!("🔐 The agent asks for your approval to run “{}”.", visible(&tool.asked_name()));
     let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
     if tool.cut_off().is_some() {
         heading.push_str("\n\n⚠️ It was interrupted while it ran, and may have had its effect already.");
     }
     if let Some(exposed) = terms.and_then(|terms| terms.exposed.as_ref()) {
-        let read = [
-            (&exposed.private, "private data"),
-            (&exposed.untrusted, "text from outside, which may contain instructions"),
-        ];
-        let read: Vec<_> = read.iter().filter(|(tool, _)| tool.is_some()).map(|(_, what)| *what).collect();
-        heading.push_str(&format!("\n\n⚠️ In this conversation, the agent has read {}.", read.join(" and ")));
+        heading.push_str(&format!("\n\n⚠️ In this conversation, the agent has read {}.", exposed.described()));
     }
     heading
 }
@@ -179,5 +168,22 @@ mod tests {
         assert_eq!(card.buttons.iter().flatten().count(), 2);
         let long = check(json!({ "text": "x".repeat(Messenger::Slack.limits().units) }));
         assert!(long.buttons.is_empty(), "what is not shown cannot be approved");
+    }
+
+    /// Only a sub-agent says which call waits; the output of another tool names none.
+    #[test]
+    fn heading_names_the_call_that_will_run() {
+        let check = |output: Value, expected: &str| {
+            let tool = json!({
+                "type": "tool-send", "toolCallId": "t", "state": "approval-requested", "input": {}, "output": output,
+                "approval": { "id": "a" },
+            });
+            let part: wire::UiPart = serde_json::from_value(tool).unwrap();
+            let heading = approval_heading(part.as_tool().unwrap());
+            assert_eq!(heading, format!("🔐 The agent asks for your approval to run “{expected}”."));
+        };
+        let waiting = json!({ "toolName": "find", "input": {} });
+        check(json!({ "_subAgent": true, "waiting": waiting }), "find (for send)");
+        check(json!({ "waiting": waiting }), "send");
     }
 }

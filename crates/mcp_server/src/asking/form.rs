@@ -156,25 +156,16 @@ fn approval(tool: &ToolPart, url: &str) -> Form {
 
 /// Returns the question whether a call may run, with what the user should know.
 fn heading(tool: &ToolPart) -> String {
-    let sub_agent = tool.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)));
-    let waiting = sub_agent.and_then(|output| output.get("waiting")?.get("toolName")?.as_str());
-    let name = match waiting {
-        Some(inner) => format!("{inner} (for {})", tool.tool_name),
-        None => tool.tool_name.clone(),
-    };
-    let mut heading =
-        format!("The agent asks for your approval to run “{}”.", text_with_code_points(&name, TextKind::Value));
+    let mut heading = format!(
+        "The agent asks for your approval to run “{}”.",
+        text_with_code_points(&tool.asked_name(), TextKind::Value)
+    );
     if tool.cut_off().is_some() {
         heading += "\n\nThe call was interrupted while it ran, and may have had its effect already.";
     }
     let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
     if let Some(exposed) = terms.and_then(|terms| terms.exposed.as_ref()) {
-        let kinds = [
-            (&exposed.private, "private data"),
-            (&exposed.untrusted, "text from outside, which may contain instructions"),
-        ];
-        let read: Vec<_> = kinds.iter().filter(|(tool, _)| tool.is_some()).map(|(_, kind)| *kind).collect();
-        heading += &format!("\n\nIn this conversation, the agent has read {}.", read.join(" and "));
+        heading += &format!("\n\nIn this conversation, the agent has read {}.", exposed.described());
     }
     heading
 }

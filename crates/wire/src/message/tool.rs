@@ -184,6 +184,16 @@ pub struct Exposure {
 
 read_struct!(Exposure { private: "private", untrusted: "untrusted" });
 
+impl Exposure {
+    /// Returns the kinds of data in English, such as "private data and text from outside, …".
+    pub fn described(&self) -> String {
+        let kinds =
+            [(&self.private, "private data"), (&self.untrusted, "text from outside, which may contain instructions")];
+        let read: Vec<_> = kinds.iter().filter(|(tool, _)| tool.is_some()).map(|(_, kind)| *kind).collect();
+        read.join(" and ")
+    }
+}
+
 read_struct!(ApprovalTerms {
     tool: "tool",
     may_remember: "mayRemember",
@@ -267,11 +277,26 @@ impl ToolPart {
     /// Returns the arguments of the open request. If a sub-agent waits inside this call, these are
     /// the arguments of the sub-agent's call.
     pub fn asked_arguments(&self) -> Option<&Value> {
-        let waiting = self.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)));
-        match waiting.and_then(|output| output.get("waiting")).filter(|waiting| waiting.is_object()) {
+        match self.waiting_inside() {
             Some(waiting) => waiting.get("input"),
             None => self.input.as_ref(),
         }
+    }
+
+    /// Returns the name of the tool that the open request is about, for the user. If a sub-agent
+    /// waits inside this call, it is that of the sub-agent's call, followed by the sub-agent.
+    pub fn asked_name(&self) -> String {
+        match self.waiting_inside().and_then(|waiting| waiting.get("toolName")?.as_str()) {
+            Some(inner) => format!("{inner} (for {})", self.tool_name),
+            None => self.tool_name.clone(),
+        }
+    }
+
+    /// Returns the call of a sub-agent that waits for the user inside this call, with `toolName` and
+    /// `input`. The outputs of other tools may have the same fields, but name no call.
+    fn waiting_inside(&self) -> Option<&Value> {
+        let output = self.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)))?;
+        output.get("waiting").filter(|waiting| waiting.is_object())
     }
 
     /// Replaces the agent's arguments with those of the user. Arguments that the user may not edit
