@@ -11,7 +11,6 @@ use chat::{SendResponse, TextOrigin};
 use rmcp::model::CallToolResponse;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use web::query_encoded;
 use web::times::now_millis;
 use wire::api::{RunOptions, SendRequest, Submission};
 use wire::{UiMessage, UserError};
@@ -44,19 +43,18 @@ pub(crate) fn output_schema() -> Value {
 
 /// Asks an agent, and waits for the end of its answer. A call that is cancelled stops the run.
 pub(crate) async fn ask(context: &Context, client: &Client, agent: &OfferedAgent, mut call: Call) -> CallToolResponse {
+    let Some(page_id) = context.current.page_for_agent(&client.caller, &agent.agent_id) else {
+        return not_begun(UserError::not_found()).into();
+    };
     if let Some(retry) = call.retry.take() {
-        let Some(page_id) = context.current.page_for_agent(&client.caller, &agent.agent_id) else {
-            return not_begun(UserError::not_found()).into();
-        };
-        let link = |conversation_id| link(client, &page_id, conversation_id);
-        return rounds::resume(context, client, &agent.agent_id, link, call, retry).await;
+        return rounds::resume(context, client, &agent.agent_id, &page_id, call, retry).await;
     }
     let arguments = std::mem::take(&mut call.arguments);
     let arguments = match serde_json::from_value(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return failed(format!("The arguments are not valid: {error}.")).into(),
     };
-    match send(context, client, agent, arguments).await {
+    match send(context, client, agent, page_id, arguments).await {
         Ok((sent, link)) => {
             remember(context, client, &link).await;
             let SendResponse { message_id, frames, .. } = sent;
@@ -75,10 +73,10 @@ async fn send(
     context: &Context,
     client: &Client,
     agent: &OfferedAgent,
+    page_id: String,
     arguments: Arguments,
 ) -> Result<(SendResponse, ConversationLink), UserError> {
     let caller = &client.caller;
-    let page_id = context.current.page_for_agent(caller, &agent.agent_id).ok_or_else(UserError::not_found)?;
     let conversation_id = match arguments.conversation_id {
         Some(id) => {
             // Only a conversation that exists is continued.
@@ -94,11 +92,12 @@ async fn send(
     // The client's model has written it.
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), arguments.message);
     let message = TextOrigin::Program.mark(message);
+    let link = ConversationLink::new(client, &page_id, conversation_id.clone());
     let request = SendRequest {
-        page_id: page_id.clone(),
+        page_id,
         block_id: None,
         agent_id: agent.agent_id.clone(),
-        conversation_id: conversation_id.clone(),
+        conversation_id,
         submission: Submission::Message { message, replaces: None, history: Vec::new() },
         shared_state: Map::new(),
         url_query: Map::new(),
@@ -106,13 +105,7 @@ async fn send(
         options: RunOptions::default(),
     };
     let sent = context.chat.send(caller, request).await?;
-    Ok((sent, link(client, &page_id, conversation_id)))
-}
-
-/// Returns where the user finds a conversation on a page.
-fn link(client: &Client, page_id: &str, conversation_id: String) -> ConversationLink {
-    let url = format!("{}/{page_id}?conversation={}", client.origin, query_encoded(&conversation_id));
-    ConversationLink { conversation_id, url }
+    Ok((sent, link))
 }
 
 /// Stores which conversation the call is in, so that any server can cancel it. Without that, only this server can.

@@ -1,10 +1,11 @@
 //! Converts the chunks of a run to the progress and the result of a call.
 
-use crate::call::failed;
+use crate::call::{Client, failed};
 use crate::content::{AnswerContent, WaitingCall, WaitingFor};
 use crate::progress::Progress;
 use chat::ChunkReader;
 use rmcp::model::{CallToolResult, ContentBlock};
+use web::query_encoded;
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Chunk, EndReason, Reducer, Role, UiMessage, UiPart, UserError};
 
@@ -20,6 +21,14 @@ pub(crate) struct ConversationLink {
     pub(crate) conversation_id: String,
     /// The link for the user.
     pub(crate) url: String,
+}
+
+impl ConversationLink {
+    /// Returns where the user finds a conversation on a page.
+    pub(crate) fn new(client: &Client, page_id: &str, conversation_id: String) -> Self {
+        let url = format!("{}/{page_id}?conversation={}", client.origin, query_encoded(&conversation_id));
+        Self { conversation_id, url }
+    }
 }
 
 impl AnswerReader {

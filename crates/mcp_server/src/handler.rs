@@ -1,6 +1,7 @@
 //! Answers the requests of the protocol: the tools of a caller, calls of them, and the prompts and the documents of the
 //! caller.
 
+use crate::asking::session::has_forms;
 use crate::asking::{Asking, Retry};
 use crate::call::{Call, Client};
 use crate::progress::Progress;
@@ -47,11 +48,7 @@ impl Handler {
             return self.client.asker.clone().map_or(Asking::No, Asking::Stream);
         }
         let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-        // A client that names no mode has forms.
-        match elicitation {
-            Some(modes) if modes.form.is_some() || modes.url.is_none() => Asking::Rounds,
-            _ => Asking::No,
-        }
+        if elicitation.as_ref().is_some_and(has_forms) { Asking::Rounds } else { Asking::No }
     }
 }
 

@@ -166,14 +166,14 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     }
     if let (None, Some(Value::String(id)), Some(session)) = (&message.method, &message.id, &session) {
         let reply = Reply::read(message.result.as_ref());
-        receive(&shared.context, &caller, (session.id.as_str(), id.as_str()), reply).await?;
+        receive(&shared.context, &caller, &session.id, id, reply).await?;
         return Ok(StatusCode::ACCEPTED.into_response());
     }
     let uri = message.params.as_ref().and_then(|params| params.get("uri")).and_then(Value::as_str);
     let is_file = method == "resources/read" && uri.is_some_and(resources::is_file);
     let permit = is_file.then(|| reading::permit(&caller.user_id)).transpose()?;
-    let (asker, questions) =
-        Asker::channel(method == "tools/call" && session.as_ref().is_some_and(|known| known.shows_forms));
+    let may_ask = method == "tools/call" && session.as_ref().is_some_and(|session| session.shows_forms);
+    let (asker, questions) = may_ask.then(Asker::channel).unzip();
     let client = Client {
         asker,
         origin: parts.extensions.get::<Origin>().map(|Origin(origin)| origin.clone()).unwrap_or_default(),

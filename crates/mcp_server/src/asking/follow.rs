@@ -1,4 +1,4 @@
-//! Follows an answer to its end, over what it asks the user.
+//! Follows an answer to its end, and asks the user for the decisions that it waits for on the way.
 
 use super::form::{self, Form, OpenCall};
 use super::{Asking, question, rounds};
@@ -7,7 +7,7 @@ use crate::call::{Call, Client};
 use capability::Context;
 use chat::Frames;
 use futures::StreamExt;
-use rmcp::model::{CallToolResponse, CallToolResult};
+use rmcp::model::CallToolResponse;
 use std::time::Duration;
 use tokio::time::Instant;
 use web::times::now_millis;
@@ -19,7 +19,8 @@ const MAX_WAIT: Duration = Duration::from_secs(60 * 60);
 /// The most questions in one call.
 const MAX_QUESTIONS: usize = 100;
 
-/// How often a run is looked for that is active and has no stream yet, and the time in between.
+/// How often the stream of an active run is looked for, which may not be there yet when the run begins, and the time in
+/// between.
 const LOOKS: usize = 50;
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -40,14 +41,12 @@ pub(super) struct OpenForm {
     pub(super) expires_at: Option<i64>,
 }
 
-/// The state of an answer.
-enum Look {
-    /// It is being written.
-    Written(Frames),
-    /// It waits, or has ended.
+/// The state of the newest answer of a conversation.
+enum AnswerState {
+    /// A run writes it, with this stream.
+    Running(Frames),
+    /// It waits for the user, or has ended.
     Paused(UiMessage),
-    /// The conversation has gone on without it.
-    Left,
 }
 
 impl Followed<'_> {
@@ -60,7 +59,7 @@ impl Followed<'_> {
                 frame = frames.next() => frame,
                 () = call.cancel.cancelled(), if !is_stopped => {
                     is_stopped = true;
-                    // What was written stays. The stream ends when the run has.
+                    // The stream ends together with the run. The text so far is kept in the conversation.
                     if let Err(error) = self.context.chat.stop(&self.client.caller, &self.link.conversation_id).await {
                         tracing::warn!(%error, "a cancelled run could not be stopped");
                     }
@@ -73,62 +72,52 @@ impl Followed<'_> {
         answer.finish()
     }
 
-    /// Returns how far the answer is, after its run if there is one. `None` if it can no longer be followed.
+    /// Returns the answer after its run, if there is one. `None` if it can no longer be followed.
     pub(super) async fn catch_up(&self, call: &mut Call) -> Option<Ended> {
-        match self.look().await {
-            Ok(Look::Written(frames)) => Some(self.follow(frames, call).await),
-            Ok(Look::Paused(message)) => Some(Ended::of(message)),
-            Ok(Look::Left) => None,
-            Err(error) => {
-                tracing::warn!(%error, "an answer could not be followed");
-                None
-            }
-        }
+        Some(match self.state().await? {
+            AnswerState::Running(frames) => self.follow(frames, call).await,
+            AnswerState::Paused(message) => Ended::of(message),
+        })
     }
 
-    /// Asks the user what the answer waits for, and follows it to its end. What is in `passed` is not asked.
+    /// Asks the user for the decisions that the answer waits for, and follows it to its end. `passed` has the keys of calls that
+    /// are not asked about.
     pub(crate) async fn to_end(&self, mut ended: Ended, call: &mut Call, mut passed: Vec<String>) -> CallToolResponse {
         let deadline = Instant::now() + MAX_WAIT;
         while ended.is_waiting() && !matches!(call.asking, Asking::No) && !call.cancel.is_cancelled() {
-            // Known before the look, so that a run that begins after it is noticed.
+            // Read before the state, so that a run that begins between the two counts as a later one.
             let last_run = question::last_run(self).await;
-            let asking = match self.look().await {
-                Ok(Look::Written(frames)) => {
+            match self.state().await {
+                Some(AnswerState::Running(frames)) => {
                     ended = self.follow(frames, call).await;
-                    None
+                    continue;
                 }
-                Ok(Look::Paused(message)) => {
-                    ended = Ended::of(message);
-                    Some(call.asking.clone())
-                }
-                Ok(Look::Left) | Err(_) => Some(Asking::No),
-            };
-            let Some(asking) = asking else { continue };
-            let mut open = self.open(&ended.message, &passed);
-            let is_late = Instant::now() >= deadline || self.context.chat.is_draining();
-            match asking {
+                Some(AnswerState::Paused(message)) => ended = Ended::of(message),
+                None => break,
+            }
+            let mut open = self.open_forms(&ended.message, &passed);
+            match &call.asking {
                 Asking::No => break,
-                Asking::Rounds => {
-                    let required = rounds::input_required(&open, &self.link.conversation_id, self.message_id);
-                    return required.map_or_else(|| self.result(&ended).into(), CallToolResponse::from);
-                }
-                Asking::Stream(_) if open.is_empty() || is_late || passed.len() >= MAX_QUESTIONS => break,
+                Asking::Rounds => match rounds::input_required(&open, &self.link.conversation_id, self.message_id) {
+                    Some(required) => return required.into(),
+                    None => break,
+                },
                 Asking::Stream(asker) => {
+                    let is_late = Instant::now() >= deadline || self.context.chat.is_draining();
+                    if open.is_empty() || is_late || passed.len() >= MAX_QUESTIONS {
+                        break;
+                    }
                     let next = open.swap_remove(0);
                     passed.push(next.call.key());
-                    question::ask(self, &asker, next, last_run.as_deref(), deadline, &call.cancel).await;
+                    question::ask(self, asker, next, last_run.as_deref(), deadline, &call.cancel).await;
                 }
             }
         }
-        self.result(&ended).into()
+        ended.result(self.link).into()
     }
 
-    fn result(&self, ended: &Ended) -> CallToolResult {
-        ended.result(self.link)
-    }
-
-    /// Returns what the user can answer in a form.
-    fn open(&self, message: &UiMessage, passed: &[String]) -> Vec<OpenForm> {
+    /// Returns forms for the calls that wait for the user, without those whose keys are in `passed`.
+    fn open_forms(&self, message: &UiMessage, passed: &[String]) -> Vec<OpenForm> {
         let waiting = message.tools().filter(|tool| tool.waits_for_user(now_millis()));
         let open = waiting.filter_map(|tool| self.open_form(tool));
         open.filter(|open| !passed.contains(&open.call.key())).collect()
@@ -140,22 +129,29 @@ impl Followed<'_> {
         Some(OpenForm { call: OpenCall::of(tool), form, expires_at: terms.and_then(|terms| terms.expires_at) })
     }
 
-    async fn look(&self) -> Result<Look, UserError> {
+    /// Returns the state of the answer. `None` if it can no longer be followed.
+    async fn state(&self) -> Option<AnswerState> {
+        let state = self.find_state().await;
+        state.inspect_err(|error| tracing::warn!(%error, "an answer could not be followed")).ok().flatten()
+    }
+
+    /// See [`Self::state`]. `None` if the conversation has gone on without the answer, or its run has no stream.
+    async fn find_state(&self) -> Result<Option<AnswerState>, UserError> {
         let (chat, caller, id) = (&self.context.chat, &self.client.caller, &self.link.conversation_id);
         for _ in 0..LOOKS {
             let view = chat.conversation(caller, id).await?;
             let Some(active) = view.active else {
                 let last = view.messages.into_iter().next_back().filter(|last| last.id == self.message_id);
-                return Ok(last.map_or(Look::Left, Look::Paused));
+                return Ok(last.map(AnswerState::Paused));
             };
             if active.message_id != self.message_id {
                 break;
             }
             if let Some(frames) = chat.watch_message(caller, id, self.message_id).await? {
-                return Ok(Look::Written(frames));
+                return Ok(Some(AnswerState::Running(frames)));
             }
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
-        Ok(Look::Left)
+        Ok(None)
     }
 }

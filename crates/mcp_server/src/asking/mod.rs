@@ -25,7 +25,6 @@ use wire::UserError;
 use wire::api::{Answer, ConversationView, RunOptions, SendRequest, Submission};
 
 /// How a call asks the user.
-#[derive(Clone)]
 pub(crate) enum Asking {
     /// Not at all: the client shows no forms.
     No,
@@ -48,10 +47,10 @@ pub(crate) struct Retry {
 pub(crate) struct Asker(mpsc::Sender<Bytes>);
 
 impl Asker {
-    /// Creates the two ends, for a call whose client shows forms.
-    pub(crate) fn channel(is_wanted: bool) -> (Option<Self>, Option<mpsc::Receiver<Bytes>>) {
-        let ends = is_wanted.then(|| mpsc::channel(1));
-        ends.map(|(sender, receiver)| (Self(sender), receiver)).unzip()
+    /// Creates an asker, and the events that it sends.
+    pub(crate) fn channel() -> (Self, mpsc::Receiver<Bytes>) {
+        let (sender, receiver) = mpsc::channel(1);
+        (Self(sender), receiver)
     }
 
     /// Sends a message of JSON-RPC. Returns false if the client has gone.

@@ -7,19 +7,18 @@ use crate::store::{self, AskedQuestion};
 use axum::http::StatusCode;
 use capability::Context;
 use chat::Caller;
-use web::HttpError;
 use web::times::now_millis;
-use wire::UserError;
 
-/// Records an answer, which continues the agent's answer. One that decides nothing only ends the question, and the agent waits
-/// as before. `request` is the session and the id of the question.
+/// Records the answer of a client to a question, which continues the agent's answer. One that decides nothing only ends the
+/// question, and the agent waits as before.
 ///
 /// # Errors
-/// 400 for what was not asked, or is not asked any more; those of a submission.
+/// 400 if no such question is open in this session; those of a submission.
 pub(crate) async fn receive(
     context: &Context,
     caller: &Caller,
-    (session_id, id): (&str, &str),
+    session_id: &str,
+    id: &str,
     reply: Reply,
 ) -> Result<(), Refusal> {
     let owner = &caller.user_id;
@@ -28,18 +27,19 @@ pub(crate) async fn receive(
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message));
     };
     let decided = decide(context, caller, id, question, &reply).await;
-    // The call, which may wait on another server, looks at the conversation when the question has ended.
+    // Also after a failure: the call, which may wait on another server, goes on when the question has ended.
     store::end_question(&context.store, owner, id).await?;
-    Ok(decided?)
+    decided
 }
 
+/// Submits the decision of an answer, if it has one that was not submitted before.
 async fn decide(
     context: &Context,
     caller: &Caller,
     id: &str,
     question: AskedQuestion,
     reply: &Reply,
-) -> Result<(), UserError> {
+) -> Result<(), Refusal> {
     let view = context.chat.conversation(caller, &question.conversation_id).await?;
     let waiting = view.messages.last().into_iter().flat_map(|last| last.tools());
     let mut waiting = waiting.filter(|tool| tool.waits_for_user(now_millis()));
@@ -47,8 +47,7 @@ async fn decide(
     let Some(answer) = asked.and_then(|tool| form::answer(tool, reply)) else { return Ok(()) };
     let entry = audit_entry(caller, &question.conversation_id, &answer);
     // Of several answers, one counts.
-    let is_first = store::claim(&context.store, &caller.user_id, id, entry).await;
-    if is_first.map_err(|error| HttpError::from(error).0)? {
+    if store::claim(&context.store, &caller.user_id, id, entry).await? {
         submit(context, caller, &view, vec![answer]).await?;
     }
     Ok(())

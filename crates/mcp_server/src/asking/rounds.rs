@@ -52,12 +52,12 @@ fn request(open: &OpenForm) -> Option<InputRequest> {
     request.inspect_err(|error| tracing::warn!(%error, "a form could not be written")).ok()
 }
 
-/// Goes on with an answer of the agent `agent_id`, with the answers of the user. `link` is where the user finds a conversation.
+/// Continues an answer of the agent `agent_id` with the answers of the user, who finds the conversation on the page `page_id`.
 pub(crate) async fn resume(
     context: &Context,
     client: &Client,
     agent_id: &str,
-    link: impl FnOnce(String) -> ConversationLink,
+    page_id: &str,
     mut call: Call,
     retry: Retry,
 ) -> CallToolResponse {
@@ -68,7 +68,7 @@ pub(crate) async fn resume(
         Ok(_) => return unknown(),
         Err(error) => return not_begun(error).into(),
     };
-    let link = link(conversation_id);
+    let link = ConversationLink::new(client, page_id, conversation_id);
     let followed = Followed { context, client, link: &link, message_id: &message_id };
     let passed = match decide(&followed, &view, &retry).await {
         Ok(passed) => passed,
@@ -80,7 +80,7 @@ pub(crate) async fn resume(
     }
 }
 
-/// Submits the answers. Returns the keys of what was answered without a decision, which is not asked again.
+/// Submits the answers. Returns the keys of the calls that were answered without a decision, which are not asked about again.
 async fn decide(followed: &Followed<'_>, view: &ConversationView, retry: &Retry) -> Result<Vec<String>, UserError> {
     let Followed { context, client, link, message_id } = followed;
     let last = view.messages.last().filter(|last| last.id == **message_id && view.active.is_none());
@@ -93,7 +93,7 @@ async fn decide(followed: &Followed<'_>, view: &ConversationView, retry: &Retry)
     Ok(passed)
 }
 
-/// Returns the decisions of the responses, and the keys of those that decide nothing.
+/// Returns the decisions of the responses, and the keys of the calls whose responses decide nothing.
 fn answers(message: &UiMessage, retry: &Retry) -> (Vec<Answer>, Vec<String>) {
     let (mut answers, mut passed) = (Vec::new(), Vec::new());
     for tool in message.tools().filter(|tool| tool.waits_for_user(now_millis())) {

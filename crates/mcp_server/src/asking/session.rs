@@ -1,6 +1,8 @@
 //! The ids of sessions. They are not stored: an id itself says whether its client shows forms, which clients only tell when they
 //! begin. It proves nothing. A client that makes one up is asked what it cannot show.
 
+use rmcp::model::ElicitationCapability;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The header with the id of a session.
@@ -21,7 +23,9 @@ pub(crate) struct Session {
 impl Session {
     /// Begins a session. `params` are those of `initialize`.
     pub(crate) fn begin(params: Option<&Value>) -> Self {
-        let shows_forms = params.and_then(|params| params.pointer("/capabilities/elicitation")).is_some_and(has_forms);
+        let capability = params.and_then(|params| params.pointer("/capabilities/elicitation"));
+        let capability = capability.and_then(|capability| ElicitationCapability::deserialize(capability).ok());
+        let shows_forms = capability.as_ref().is_some_and(has_forms);
         let random = uuid::Uuid::new_v4().simple();
         Self { id: if shows_forms { format!("{SHOWS_FORMS}{random}") } else { random.to_string() }, shows_forms }
     }
@@ -34,10 +38,9 @@ impl Session {
     }
 }
 
-/// Returns whether the capability `elicitation` includes forms. A client that names no mode has them.
-fn has_forms(capability: &Value) -> bool {
-    let modes = capability.as_object();
-    modes.is_some_and(|modes| modes.get("form").is_some_and(Value::is_object) || !modes.contains_key("url"))
+/// Returns whether the capability includes forms. A client that names no mode has them.
+pub(crate) fn has_forms(capability: &ElicitationCapability) -> bool {
+    capability.form.is_some() || capability.url.is_none()
 }
 
 #[cfg(test)]
