@@ -215,7 +215,7 @@ async fn cancel(shared: &Shared, caller: &Caller, key: CallKey) -> Result<(), Re
     // Without a conversation, the call has ended, or is not that of an agent.
     if let Some(conversation_id) = store::conversation(&shared.context.store, key.clone()).await? {
         shared.context.chat.stop(caller, &conversation_id).await?;
-        store::end_questions_of_call(&shared.context.store, key).await?;
+        store::cancel(&shared.context.store, key).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::asking::form::OpenCall;
 use crate::running::CallKey;
-use ::store::sql::{self, Row};
+use ::store::sql::{self, Query, Row};
 use ::store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
 
 /// The tables. Rows are deleted with their conversation, and all with their owner.
@@ -48,13 +48,16 @@ const CONVERSATION: &str =
 const END: &str = "
     DELETE FROM mcp_calls WHERE owner = $1 AND session_id = $2 AND request_id = $3 AND conversation_id = $4";
 
+const CANCEL: &str = "DELETE FROM mcp_calls WHERE owner = $1 AND session_id = $2 AND request_id = $3";
+
 const PRUNE: &str = "DELETE FROM mcp_calls WHERE started_at < $1";
 
 const ASK: &str = "
     INSERT INTO mcp_client_questions
         (owner, id, session_id, request_id, conversation_id, tool_call_id, approval_id, input_hash, asked_at)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-    WHERE (SELECT count(*) FROM mcp_client_questions WHERE owner = $1 AND asked_at > $10) < $11";
+    WHERE (SELECT count(*) FROM mcp_client_questions WHERE owner = $1 AND asked_at > $10) < $11
+        AND EXISTS (SELECT 1 FROM mcp_calls WHERE owner = $1 AND session_id = $3 AND request_id = $4)";
 
 const STATE: &str = "SELECT is_answered FROM mcp_client_questions WHERE owner = $1 AND id = $2";
 
@@ -65,6 +68,8 @@ const QUESTION: &str = "
 const CLAIM: &str = "UPDATE mcp_client_questions SET is_answered = 1 WHERE owner = $1 AND id = $2 AND is_answered = 0";
 
 const END_QUESTION: &str = "DELETE FROM mcp_client_questions WHERE owner = $1 AND id = $2";
+
+const END_UNANSWERED: &str = "DELETE FROM mcp_client_questions WHERE owner = $1 AND id = $2 AND is_answered = 0";
 
 const END_QUESTIONS: &str = "DELETE FROM mcp_client_questions WHERE owner = $1 AND session_id = $2 AND request_id = $3";
 
@@ -112,27 +117,41 @@ pub(crate) async fn conversation(store: &Store, key: CallKey) -> Result<Option<S
     store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await
 }
 
+/// Forgets a call that is cancelled, and ends its questions. The server that runs it asks no more of them.
+pub(crate) async fn cancel(store: &Store, key: CallKey) -> Result<(), StoreError> {
+    let CallKey { user_id, session_id, request_id } = &key;
+    let delete = |from: &'static str| {
+        sql::query(from).bind(user_id.as_str()).bind(session_id.as_str()).bind(request_id.as_str())
+    };
+    write_both(store, delete(CANCEL), delete(END_QUESTIONS)).await
+}
+
 /// Forgets a call that has ended. If another call has been stored with the same key, it stays.
 pub(crate) async fn end(store: &Store, key: CallKey, conversation_id: String) -> Result<(), StoreError> {
     let delete = sql::query(END).bind(key.user_id).bind(key.session_id).bind(key.request_id).bind(conversation_id);
     store.write(move |db| Box::pin(async move { delete.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
-/// Deletes what servers that died have left, of all owners.
+/// Deletes the rows of all owners that were left by servers that died.
 pub(crate) async fn prune(store: &Store, now: i64) -> Result<(), StoreError> {
     let [calls, questions] = [PRUNE, PRUNE_QUESTIONS].map(|prune| sql::query(prune).bind(now - KEPT_MS));
-    store
-        .write(move |db| {
-            Box::pin(async move {
-                calls.execute(&mut *db).await?;
-                questions.execute(db).await?;
-                Ok(())
-            })
-        })
-        .await
+    write_both(store, calls, questions).await
 }
 
-/// Stores a question. Returns false if the user has too many open ones. `now` is Unix time in milliseconds.
+/// Runs two statements in one transaction.
+async fn write_both(store: &Store, first: Query, second: Query) -> Result<(), StoreError> {
+    let write = store.write(move |db| {
+        Box::pin(async move {
+            first.execute(&mut *db).await?;
+            second.execute(db).await?;
+            Ok(())
+        })
+    });
+    write.await
+}
+
+/// Stores a question. Returns false if the user has too many open ones, or the call is not known: it was cancelled. `now` is
+/// Unix time in milliseconds.
 pub(crate) async fn ask(store: &Store, new: NewQuestion, now: i64) -> Result<bool, StoreError> {
     let NewQuestion { key: CallKey { user_id, session_id, request_id }, id, conversation_id, call } = new;
     let insert = sql::query(ASK).bind(user_id).bind(id).bind(session_id).bind(request_id).bind(conversation_id);
@@ -159,9 +178,7 @@ pub(crate) async fn question(
     session_id: &str,
     id: &str,
 ) -> Result<Option<AskedQuestion>, StoreError> {
-    let find = sql::query(QUESTION).bind(owner).bind(session_id).bind(id);
-    let row = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await?;
-    row.as_ref().map(asked_question).transpose()
+    store.optional_row(sql::query(QUESTION).bind(owner).bind(session_id).bind(id), asked_question).await
 }
 
 fn asked_question(row: &Row) -> Result<AskedQuestion, StoreError> {
@@ -193,9 +210,9 @@ pub(crate) async fn end_question(store: &Store, owner: &str, id: &str) -> Result
     store.write(move |db| Box::pin(async move { delete.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
-/// Ends the questions of a call.
-pub(crate) async fn end_questions_of_call(store: &Store, key: CallKey) -> Result<(), StoreError> {
-    let delete = sql::query(END_QUESTIONS).bind(key.user_id).bind(key.session_id).bind(key.request_id);
+/// Ends a question unless an answer is being recorded, whose request ends it afterwards.
+pub(crate) async fn end_unanswered(store: &Store, owner: &str, id: &str) -> Result<(), StoreError> {
+    let delete = sql::query(END_UNANSWERED).bind(owner).bind(id);
     store.write(move |db| Box::pin(async move { delete.execute(db).await.map(drop).map_err(StoreError::from) })).await
 }
 
@@ -253,6 +270,8 @@ mod tests {
                 let new = NewQuestion { key: key("ada", "s", "1"), id, conversation_id, call: call.clone() };
                 ask(&store, new, now).await.unwrap()
             };
+            assert!(!put("q", 5).await, "the call is not known");
+            begin(&store, key("ada", "s", "1"), "c".to_owned(), 20).await.unwrap();
             let entry = || auth::audit_row("ada", "mcp:answer", "c", serde_json::json!({}));
             let state = async |id: &str| question_state(&store, "ada", id).await.unwrap();
             assert!(put("q", 5).await);
@@ -265,19 +284,28 @@ mod tests {
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), Some(asked));
             assert!(claim(&store, "ada", "q", entry()).await.unwrap());
             assert!(!claim(&store, "ada", "q", entry()).await.unwrap());
-            // While the answer is recorded, nobody else answers.
+            // While the answer is recorded, nobody else answers, and another answer does not end the question.
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), None);
+            end_unanswered(&store, "ada", "q").await.unwrap();
+            assert_eq!(state("q").await, QuestionState::Answered);
             assert_eq!(store.audit_rows(1, i64::MIN).await.unwrap().len(), 1);
             end_question(&store, "eve", "q").await.unwrap();
             assert_eq!(state("q").await, QuestionState::Answered);
             end_question(&store, "ada", "q").await.unwrap();
             assert_eq!(state("q").await, QuestionState::Ended);
+            assert!(put("q1", 10).await);
+            end_unanswered(&store, "eve", "q1").await.unwrap();
+            assert_eq!(state("q1").await, QuestionState::Open);
+            end_unanswered(&store, "ada", "q1").await.unwrap();
+            assert_eq!(state("q1").await, QuestionState::Ended);
             assert!(put("q2", 10).await);
-            end_questions_of_call(&store, key("ada", "s", "2")).await.unwrap();
+            cancel(&store, key("ada", "s", "2")).await.unwrap();
             prune(&store, 10 + KEPT_MS).await.unwrap();
             assert_eq!(state("q2").await, QuestionState::Open);
-            end_questions_of_call(&store, key("ada", "s", "1")).await.unwrap();
+            cancel(&store, key("ada", "s", "1")).await.unwrap();
             assert_eq!(state("q2").await, QuestionState::Ended);
+            assert!(!put("q3", 10).await, "the call was cancelled");
+            begin(&store, key("ada", "s", "1"), "c".to_owned(), 20).await.unwrap();
             assert!(put("q3", 10).await);
             prune(&store, 11 + KEPT_MS).await.unwrap();
             assert_eq!(state("q3").await, QuestionState::Ended);

@@ -39,7 +39,7 @@ pub(super) async fn ask(
     let new = NewQuestion { key, id: id.clone(), conversation_id: link.conversation_id.clone(), call };
     match store::ask(database, new, now_millis()).await {
         Ok(true) => {}
-        // The user has too many open ones, and answers this one in the conversation.
+        // The user has too many open ones, and answers this one in the conversation; or another server has cancelled the call.
         Ok(false) => return,
         Err(error) => {
             tracing::warn!(%error, "a question could not be stored");

@@ -27,28 +27,33 @@ pub(crate) async fn receive(
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message));
     };
     let decided = decide(context, caller, id, question, &reply).await;
-    // Also after a failure: the call, which may wait on another server, goes on when the question has ended.
-    store::end_question(&context.store, owner, id).await?;
-    decided
+    // The call, which may wait on another server, looks at the conversation when the question has ended. That must not happen
+    // while another answer is being recorded.
+    match decided {
+        Ok(false) => store::end_unanswered(&context.store, owner, id).await?,
+        Ok(true) | Err(_) => store::end_question(&context.store, owner, id).await?,
+    }
+    decided.map(drop)
 }
 
-/// Submits the decision of an answer, if it has one that was not submitted before.
+/// Submits the decision of an answer. Returns false if it decides nothing, or another answer came first.
 async fn decide(
     context: &Context,
     caller: &Caller,
     id: &str,
     question: AskedQuestion,
     reply: &Reply,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let view = context.chat.conversation(caller, &question.conversation_id).await?;
     let waiting = view.messages.last().into_iter().flat_map(|last| last.tools());
     let mut waiting = waiting.filter(|tool| tool.waits_for_user(now_millis()));
     let asked = waiting.find(|tool| OpenCall::of(tool) == question.call);
-    let Some(answer) = asked.and_then(|tool| form::answer(tool, reply)) else { return Ok(()) };
+    let Some(answer) = asked.and_then(|tool| form::answer(tool, reply)) else { return Ok(false) };
     let entry = audit_entry(caller, &question.conversation_id, &answer);
     // Of several answers, one counts.
-    if store::claim(&context.store, &caller.user_id, id, entry).await? {
+    let is_first = store::claim(&context.store, &caller.user_id, id, entry).await?;
+    if is_first {
         submit(context, caller, &view, vec![answer]).await?;
     }
-    Ok(())
+    Ok(is_first)
 }

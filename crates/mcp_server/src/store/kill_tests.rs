@@ -1,6 +1,6 @@
 //! Kills the process at many moments while clients ask their users.
 
-use super::{NewQuestion, QuestionState, TABLES, ask, claim, question_state};
+use super::{NewQuestion, QuestionState, TABLES, ask, begin, claim, question_state};
 use crate::asking::form::OpenCall;
 use crate::running::CallKey;
 use ::store::{AddMessages, NewMessage, Schema, Store};
@@ -53,6 +53,7 @@ async fn serve(url: &str) {
         let (new, now) = question(number);
         let id = new.id.clone();
         if question_state(&database, "ada", &id).await.unwrap() == QuestionState::Ended {
+            begin(&database, new.key.clone(), new.conversation_id.clone(), now).await.unwrap();
             assert!(ask(&database, new, now).await.unwrap());
         }
         let entry = audit_row("ada", "mcp:answer", "c", json!({ "callId": id }));
