@@ -80,16 +80,16 @@ pub(crate) fn streamable(access: &HttpAccess) -> StreamableHttpClientTransport<H
     StreamableHttpClientTransport::with_client(HttpClient::new(access.client.clone()), config)
 }
 
-/// Returns the value of `WWW-Authenticate` if the server wants another token: there was none, it is not valid, or it has
+/// Returns the challenges of `WWW-Authenticate` if the server wants another token: there was none, it is not valid, or it has
 /// too few scopes (RFC 6750, 3.1).
 pub(crate) fn token_challenge(response: &Response) -> Option<String> {
-    let value = challenges(response.headers());
-    let is_wanted = match response.status() {
-        StatusCode::UNAUTHORIZED => true,
-        StatusCode::FORBIDDEN => value.contains("insufficient_scope"),
-        _ => false,
-    };
-    is_wanted.then_some(value)
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Some(challenges(response.headers())),
+        StatusCode::FORBIDDEN => {
+            Some(challenges(response.headers())).filter(|value| value.contains("insufficient_scope"))
+        }
+        _ => None,
+    }
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {

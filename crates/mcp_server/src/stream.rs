@@ -45,7 +45,7 @@ fn events(response: Response) -> Frames {
     }
 }
 
-/// Adds events with requests to the client to a stream. It ends when the response has.
+/// Adds events with requests to the client to the stream of a response. The stream ends with the response.
 pub(crate) fn with_questions(response: Response, mut questions: mpsc::Receiver<Bytes>) -> Response {
     if response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes) != Some(EVENT_STREAM) {
         return response;

@@ -175,8 +175,8 @@ pub(crate) async fn resource_document(
     Ok(None)
 }
 
-/// Returns the metadata of a resource above a service, from the address at which only those who run the host can say
-/// something about it (RFC 9728, 3.3). One of several services of a host could get a token for the others otherwise.
+/// Returns the metadata of a resource above a service, from the address that belongs to that resource (RFC 9728, 3.3). A single
+/// service of a host does not control that address; otherwise it could get tokens for the other services.
 async fn confirmed(http: &OauthHttp, service: &Url, resource: Url) -> Result<ResourceDocument, OauthError> {
     let document = http.document::<ResourceDocument>(SERVICE, metadata_address(&resource)).await?;
     let names = |document: &ResourceDocument| document.resource.as_deref().map(|named| Named::parse(service, named));

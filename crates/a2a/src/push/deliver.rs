@@ -67,8 +67,8 @@ impl Deliveries {
     /// Stores an address, in place of that with the same id, with a job that sends the current state of the task there.
     /// Returns false if the task has too many.
     ///
-    /// The job is enqueued for a task that the agent works on, too, and does nothing then: a run that ends before this is
-    /// committed does not find the address.
+    /// The job is enqueued even while the agent works on the task, and then does nothing. Otherwise nobody would send the state if
+    /// the run ended at the same time, because the end of a run finds only addresses that are committed.
     pub(crate) async fn keep(&self, row: PushRow, now: i64) -> Result<bool, StoreError> {
         let jobs = self.jobs.clone();
         let keep = self.store.write(move |db| {

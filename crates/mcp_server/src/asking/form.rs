@@ -1,4 +1,4 @@
-//! What an answer waits for, as forms of the protocol (`elicitation/create`), and the answers of clients to them.
+//! Converts calls that wait for the user to forms of the protocol (`elicitation/create`), and the answers of clients to decisions.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 4_000;
 /// The longest reason of a denial, in characters.
 const MAX_REASON: usize = 1_000;
 
-/// The longest text that answers a question or one of its fields, in characters. What is longer is cut.
+/// The longest text that answers a question or one of its fields, in characters. A longer one is cut.
 const MAX_TEXT: usize = 10_000;
 
 /// The values of the field `decision`.
@@ -30,7 +30,7 @@ pub(crate) struct Form {
     pub(crate) schema: Value,
 }
 
-/// The names by which a call that waits is found again, as it was shown.
+/// Identifies a call that waits for the user, with the arguments that were shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenCall {
     pub(crate) tool_call_id: String,
@@ -67,7 +67,8 @@ enum Action {
 }
 
 impl Reply {
-    /// Reads a result; anything else, such as none after an error of the client, decides nothing.
+    /// Reads a result of `elicitation/create`. One that cannot be read counts as cancelled, as does none, after an error of the
+    /// client.
     pub(crate) fn read(result: Option<&Value>) -> Self {
         match result.map(ElicitationResult::deserialize) {
             Some(Ok(ElicitationResult { action: Action::Accept, content })) => {
@@ -80,7 +81,7 @@ impl Reply {
 }
 
 impl OpenCall {
-    /// Returns the names of a call.
+    /// Identifies a call.
     pub(crate) fn of(tool: &ToolPart) -> Self {
         Self {
             tool_call_id: tool.tool_call_id.clone(),
@@ -89,8 +90,8 @@ impl OpenCall {
         }
     }
 
-    /// Returns a name of what waits, which is unique in its answer. It changes with the arguments, so that a decision is
-    /// never one on others than those that were shown.
+    /// Returns a key that is unique within the answer. It changes with the arguments, so that a decision never counts for
+    /// other arguments than those that were shown.
     pub(crate) fn key(&self) -> String {
         let id = if self.approval_id.is_empty() { &self.tool_call_id } else { &self.approval_id };
         format!("{id}.{}", self.input_hash)
@@ -107,7 +108,7 @@ pub(crate) fn form(tool: &ToolPart, url: &str) -> Option<Form> {
     }
 }
 
-/// Returns what a reply decides. `None` if the call waits as before.
+/// Returns the decision of a reply. `None` if it decides nothing, and the call waits as before.
 pub(crate) fn answer(tool: &ToolPart, reply: &Reply) -> Option<Answer> {
     match tool.state {
         ToolState::ApprovalRequested => decision(tool, reply),
@@ -173,7 +174,7 @@ fn heading(tool: &ToolPart) -> String {
 fn decision(tool: &ToolPart, reply: &Reply) -> Option<Answer> {
     let (approved, reason) = match reply {
         Reply::Accepted(content) => match content.get("decision").and_then(Value::as_str) {
-            // The user must have seen everything.
+            // Only if the form has shown all arguments.
             Some(APPROVE) if hidden_length(&shown_arguments(tool)) == 0 => (true, None),
             Some(DENY) => (false, reason(content)),
             _ => return None,
@@ -233,7 +234,8 @@ fn question(question: &Question) -> Option<Form> {
     Some(Form { message: texts.join("\n\n"), schema })
 }
 
-/// Returns the values to choose from. `None` if clients would show them in another way than they are.
+/// Returns the options, which are shown as they are and sent back. `None` if one has hidden characters, which clients would not
+/// show.
 fn choices(options: &[String]) -> Option<&[String]> {
     options.iter().all(|option| visible(option) == *option).then_some(options)
 }
@@ -251,7 +253,7 @@ fn field_schema(field: &QuestionField) -> Option<Value> {
 }
 
 fn output(tool: &ToolPart, reply: &Reply) -> Option<Answer> {
-    // Who declines to answer here can still answer in the conversation.
+    // Declining the form decides nothing: the user can still answer the question in the conversation.
     let Reply::Accepted(content) = reply else { return None };
     let question = asked_question(tool);
     let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -21,7 +21,8 @@ pub(super) async fn last_run(followed: &Followed<'_>) -> Option<String> {
     found.inspect_err(|error| tracing::warn!(%error, "the newest run could not be read")).ok().flatten()
 }
 
-/// Asks, and waits until an answer has come, the conversation has gone on since the run `known_run`, or the time is over.
+/// Sends a question to the client, and waits until it is answered, a later run than `known_run` has begun in the conversation, or
+/// the time is over.
 pub(super) async fn ask(
     followed: &Followed<'_>,
     asker: &Asker,
@@ -72,7 +73,7 @@ fn earlier(deadline: Instant, expires_at: Option<i64>) -> Instant {
     left.and_then(|left| Instant::now().checked_add(left)).map_or(deadline, |expiry| expiry.min(deadline))
 }
 
-/// Waits for the answer to a question. Returns false if it is not asked any more.
+/// Waits for the answer to a question. Returns false if the question ends without one, which the client must be told.
 async fn is_answered(
     followed: &Followed<'_>,
     id: &str,
@@ -92,11 +93,11 @@ async fn is_answered(
         if context.chat.is_draining() {
             return false;
         }
-        // Read before the state, because an answer is claimed before it begins a run.
+        // Read before the state of the question: an answer is claimed before its run begins, so a run without a claimed answer is
+        // that of a decision in the conversation.
         let has_gone_on = last_run(followed).await.is_some_and(|run| Some(run.as_str()) != known_run);
         match store::question_state(&context.store, &client.caller.user_id, id).await {
             Ok(QuestionState::Ended) => return true,
-            // Without an answer, the user has decided in the conversation.
             Ok(state) if has_gone_on => return state == QuestionState::Answered,
             Ok(QuestionState::Open | QuestionState::Answered) => {}
             // The next look may succeed.

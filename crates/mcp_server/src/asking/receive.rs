@@ -23,7 +23,7 @@ pub(crate) async fn receive(
 ) -> Result<(), Refusal> {
     let owner = &caller.user_id;
     let Some(question) = store::question(&context.store, owner, session_id, id).await? else {
-        let message = "This answers nothing that this server asks now.";
+        let message = "No question with this id is open in this session.";
         return Err(Refusal::invalid(StatusCode::BAD_REQUEST, message));
     };
     let decided = decide(context, caller, id, question, &reply).await;

@@ -1,5 +1,6 @@
-//! Questions as results of a call (version 2026-07-28): the client calls again with the answers. Its state is not stored. It only names
-//! an answer of the caller, and each decision is checked as any other one, so that a state that was made up gives nobody more rights.
+//! Questions as results of a call (version 2026-07-28): the client calls again with the answers, and sends the state back that it got
+//! with the result. The state only names an answer of the caller, and each decision is checked like any other one, so a state that a
+//! client makes up gives it no rights.
 
 use super::follow::{Followed, OpenForm};
 use super::form::{self, OpenCall, Reply};

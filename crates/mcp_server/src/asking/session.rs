@@ -1,5 +1,5 @@
-//! The ids of sessions. They are not stored: an id itself says whether its client shows forms, which clients only tell when they
-//! begin. It proves nothing. A client that makes one up is asked what it cannot show.
+//! The ids of sessions. They are not stored. An id itself says whether its client shows forms, because clients tell that only when
+//! they begin a session. It proves nothing: a client that makes up an id at most gets forms that it cannot show.
 
 use rmcp::model::ElicitationCapability;
 use serde::Deserialize;
