@@ -150,25 +150,10 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
     let session = session(&parts.headers)?;
     let bytes = web::read_body(body, config.limits.body_bytes).await?;
     let message = parse(&bytes)?;
-    let call_key = |request_id: Option<&Value>| {
-        let request_id = request_id?.to_string();
-        let is_short_enough = request_id.len() <= MAX_REQUEST_ID;
-        let (user_id, session_id) = (caller.user_id.clone(), session.as_ref()?.id.clone());
-        is_short_enough.then_some(CallKey { user_id, session_id, request_id })
-    };
+    if handle_here(&shared, &caller, session.as_ref(), &message).await? {
+        return Ok(StatusCode::ACCEPTED.into_response());
+    }
     let method = message.method.as_deref().unwrap_or_default();
-    if method == "notifications/cancelled" {
-        let request_id = message.params.as_ref().and_then(|params| params.get("requestId"));
-        if let Some(key) = call_key(request_id) {
-            cancel(&shared, &caller, key).await?;
-        }
-        return Ok(StatusCode::ACCEPTED.into_response());
-    }
-    if let (None, Some(Value::String(id)), Some(session)) = (&message.method, &message.id, &session) {
-        let reply = Reply::read(message.result.as_ref());
-        receive(&shared.context, &caller, &session.id, id, reply).await?;
-        return Ok(StatusCode::ACCEPTED.into_response());
-    }
     let uri = message.params.as_ref().and_then(|params| params.get("uri")).and_then(Value::as_str);
     let is_file = method == "resources/read" && uri.is_some_and(resources::is_file);
     let permit = is_file.then(|| reading::permit(&caller.user_id)).transpose()?;
@@ -178,8 +163,8 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
         asker,
         origin: parts.extensions.get::<Origin>().map(|Origin(origin)| origin.clone()).unwrap_or_default(),
         scopes,
-        call: call_key(message.id.as_ref()),
-        caller: caller.clone(),
+        call: call_key(&caller, session.as_ref(), message.id.as_ref()),
+        caller,
     };
     let handler = Handler::new(shared, client);
     let service = StreamableHttpService::new(
@@ -205,6 +190,36 @@ async fn answer(shared: Shared, McpRequest { parts, body }: McpRequest) -> Resul
         Some(permit) => reading::holding(response, permit),
         None => response,
     })
+}
+
+/// Handles a message that concerns another request, which rmcp cannot find in its stateless mode: the cancelling of a call, and
+/// the answer to a question of one. Returns false for other messages.
+async fn handle_here(
+    shared: &Shared,
+    caller: &Caller,
+    session: Option<&Session>,
+    message: &Message,
+) -> Result<bool, Refusal> {
+    if message.method.as_deref() == Some("notifications/cancelled") {
+        let request_id = message.params.as_ref().and_then(|params| params.get("requestId"));
+        if let Some(key) = call_key(caller, session, request_id) {
+            cancel(shared, caller, key).await?;
+        }
+        return Ok(true);
+    }
+    if let (None, Some(Value::String(id)), Some(session)) = (&message.method, &message.id, session) {
+        receive(&shared.context, caller, &session.id, id, Reply::read(message.result.as_ref())).await?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Returns the key of a call; `None` if a notification cannot cancel it.
+fn call_key(caller: &Caller, session: Option<&Session>, request_id: Option<&Value>) -> Option<CallKey> {
+    let request_id = request_id?.to_string();
+    let is_short_enough = request_id.len() <= MAX_REQUEST_ID;
+    let (user_id, session_id) = (caller.user_id.clone(), session?.id.clone());
+    is_short_enough.then_some(CallKey { user_id, session_id, request_id })
 }
 
 /// Cancels a call of the user, whichever server it runs on.
