@@ -55,7 +55,7 @@ impl RestBody {
             let Value::Object(mut params) = value else {
                 return Err(RpcError::invalid("body", "The body must be an object."));
             };
-            // What the path says counts.
+            // The values of the path win over those of the body.
             params.extend(known);
             Method::read(name, params.into())
         };

@@ -103,7 +103,7 @@ async fn tasks_are_found_by_their_owner_and_agent() {
         }
         assert_eq!(known("ada", "yes").await, Some(answered("q1")));
 
-        // What is deleted is not there, with all that follows it, until it is restored.
+        // A deleted message is not found, with all that follows it, until it is restored.
         let change = async |deletion: Deletion| {
             let branch = SetBranch { deletion: Some(deletion), ..SetBranch::default() };
             store.set_branch("ada", "c", branch).await.unwrap();

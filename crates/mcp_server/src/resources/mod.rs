@@ -164,7 +164,7 @@ fn resource(document: UserDocument) -> Resource {
         .with_mime_type(text_type)
 }
 
-/// Returns the content of a text. If it is cut, it ends with the address of what follows.
+/// Returns the content of a text. If it is cut, it ends with the address of the next part.
 fn text_contents(found: DocumentText, id: &UserDocumentId, uri: &str) -> ResourceContents {
     let DocumentText { media_type, mut text, next } = found;
     if let Some(next) = next {

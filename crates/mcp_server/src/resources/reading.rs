@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 use web::busy;
 use wire::{ErrorCode, UserError};
 
-/// The most files that are read at the same time. Each takes up to 20 MB.
+/// The most files that are read at the same time. Each takes up to 20 MB of memory.
 const MAX_AT_ONCE: usize = 16;
-/// Those of one user.
+/// The most files that one user reads at the same time.
 const MAX_OF_USER: usize = 2;
-/// After how many seconds a user with too many tries again.
+/// After how many seconds a user who reads too many may try again.
 const RETRY_AFTER: u32 = 5;
 
 static PERMITS: LazyLock<RunPermits> = LazyLock::new(|| RunPermits::new(MAX_AT_ONCE));
