@@ -14,6 +14,8 @@ pub(crate) struct AnswerReader {
     chunks: ChunkReader,
     reducer: Reducer,
     characters: usize,
+    /// How many steps and calls of tools were read.
+    steps: usize,
 }
 
 /// Where the user finds the answer.
@@ -34,7 +36,7 @@ impl ConversationLink {
 impl AnswerReader {
     pub(crate) fn new(message_id: &str) -> Self {
         let message = UiMessage::new(message_id, Role::Assistant);
-        Self { chunks: ChunkReader::new(), reducer: Reducer::new(message), characters: 0 }
+        Self { chunks: ChunkReader::new(), reducer: Reducer::new(message), characters: 0, steps: 0 }
     }
 
     /// Reads a frame, and reports the progress.
@@ -47,17 +49,23 @@ impl AnswerReader {
     }
 
     async fn report(&mut self, chunk: Chunk, progress: &mut Progress) {
-        match chunk {
-            Chunk::StartStep => progress.step("Thinking".to_owned()).await,
-            Chunk::ToolInputAvailable { tool_name, title, .. } => {
-                progress.step(format!("Using {}", title.unwrap_or(tool_name))).await;
-            }
-            Chunk::TextDelta { delta, .. } => {
-                self.characters += delta.chars().count();
-                progress.text(self.characters).await;
-            }
-            _ => {}
+        if let Chunk::TextDelta { delta, .. } = &chunk {
+            self.characters += delta.chars().count();
+            progress.text(self.characters).await;
+        } else if let Some((number, text)) = self.step(chunk) {
+            progress.answer_step(number, text).await;
         }
+    }
+
+    /// Returns the number and the text of a step or a call of a tool that a chunk begins.
+    fn step(&mut self, chunk: Chunk) -> Option<(usize, String)> {
+        let text = match chunk {
+            Chunk::StartStep => "Thinking".to_owned(),
+            Chunk::ToolInputAvailable { tool_name, title, .. } => format!("Using {}", title.unwrap_or(tool_name)),
+            _ => return None,
+        };
+        self.steps += 1;
+        Some((self.steps, text))
     }
 
     /// Returns the answer after the last frame.
@@ -181,6 +189,7 @@ pub(crate) fn not_begun(error: UserError) -> CallToolResult {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+    use wire::reduce::replay;
 
     /// Returns the texts and the outcome of a message with this metadata.
     fn check(parts: &Value, metadata: Value, is_over: bool) -> String {
@@ -193,6 +202,25 @@ mod tests {
         let structured = result.structured_content.unwrap();
         let (outcome, waits) = (&structured["outcome"], &structured["waitsFor"]);
         format!("{} {outcome} {waits}\n{}", result.is_error.unwrap_or_default(), texts.join("\n"))
+    }
+
+    /// The stream of a run that continues an answer begins with its earlier steps, which have the same numbers again.
+    #[test]
+    fn steps_are_numbered_over_all_runs() {
+        let check = |parts: Value, expected: &[(usize, &str)]| {
+            let message = json!({ "id": "m", "role": "assistant", "parts": parts });
+            let message: UiMessage = serde_json::from_value(message).unwrap();
+            let mut reader = AnswerReader::new("m");
+            let steps: Vec<_> = replay(&message).into_iter().filter_map(|chunk| reader.step(chunk)).collect();
+            let steps: Vec<_> = steps.iter().map(|(number, text)| (*number, text.as_str())).collect();
+            assert_eq!(steps, expected, "{parts}");
+        };
+        let step = json!({ "type": "step-start" });
+        let tool = |state: &str| json!({ "type": "tool-send", "toolCallId": "t", "state": state, "input": {} });
+        check(json!([step, tool("approval-requested")]), &[(1, "Thinking"), (2, "Using send")]);
+        let text = json!({ "type": "text", "text": "Sent." });
+        let all = [(1, "Thinking"), (2, "Using send"), (3, "Thinking")];
+        check(json!([step, tool("output-available"), step, text]), &all);
     }
 
     #[test]

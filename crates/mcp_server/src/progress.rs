@@ -18,12 +18,14 @@ pub(crate) struct Progress {
     /// How many notifications were sent. The total is not known.
     sent: f64,
     last: Option<Instant>,
+    /// How many steps of the answer were reported.
+    answer_steps: usize,
 }
 
 impl Progress {
     pub(crate) fn new(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
-        Self { token, peer: context.peer.clone(), cancel: context.ct.clone(), sent: 0.0, last: None }
+        Self { token, peer: context.peer.clone(), cancel: context.ct.clone(), sent: 0.0, last: None, answer_steps: 0 }
     }
 
     /// Reports a new step.
@@ -37,6 +39,15 @@ impl Progress {
             // One that has gone ends the call in another way.
             _ = self.peer.notify_progress(notification) => {}
             () = self.cancel.cancelled() => {}
+        }
+    }
+
+    /// Reports the step with this number of an answer, unless it was reported before: the stream of a run that continues an answer
+    /// begins with its earlier steps.
+    pub(crate) async fn answer_step(&mut self, number: usize, message: String) {
+        if number > self.answer_steps {
+            self.answer_steps = number;
+            self.step(message).await;
         }
     }
 
