@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use site::{config_lines, origin_of};
 use snippet::{EmbedSettings, EmbeddableChat, element, script};
 use web::Origin;
-use web::admin::filters::{field, select_field};
+use web::admin::filters::{field, options_field, select_field};
 use web::admin::{ADMINISTRATION, Admin, page, page_with_frames};
 use web::html::error_message;
 use web::openapi::ApiRouter;
@@ -131,12 +131,7 @@ fn form(settings: &EmbedSettings, chats: &[EmbeddableChat], chosen: &EmbeddableC
     let options = chats.iter().map(option).collect_view();
     view! {
         <form class="cw-admin-filter" method="get" aria-label=TITLE>
-            <label class="cw-admin-field">
-                <span>"Chat"</span>
-                <span class="cw-select">
-                    <select name="chat">{options}</select>
-                </span>
-            </label>
+            {options_field("chat", "Chat", options)}
             {field("site", "Address of the site", "text", Some(&settings.site))}
             {select_field("display", "Shown as", settings.display)}
             {field("label", "Label", "text", Some(&settings.label))}
