@@ -17,7 +17,7 @@ use snippet::{EmbedSettings, EmbeddableChat, element, script};
 use web::Origin;
 use web::admin::filters::{field, options_field, select_field};
 use web::admin::{ADMINISTRATION, Admin, page, page_with_frames};
-use web::html::error_message;
+use web::html::{account_part, error_message};
 use web::openapi::ApiRouter;
 use wire::page::{Block, BlockType};
 
@@ -64,10 +64,7 @@ async fn show(
             <p class="cw-account-note">"If the site has a content security policy, it must allow "<code>{server.clone()}</code>" in "<code>"script-src"</code>
                 " and in "<code>"frame-src"</code>"."</p>
         </section>
-        <section class="cw-account-part" aria-labelledby="site">
-            <h2 id="site">"The site"</h2>
-            {site_view(&config, &settings.site)}
-        </section>
+        {account_part("site", "The site", site_view(&config, &settings.site))}
         {shown}
     };
     page_with_frames(&admin, PATH, StatusCode::OK, TITLE, content)
