@@ -13,7 +13,7 @@ use chat::{Caller, QuotaUsage};
 use leptos::prelude::*;
 use std::sync::Arc;
 use store::{ApiKeyRow, Identity, SecondFactor, SessionRow};
-use web::html::{AccountPage, account_part, browser_name, error_message, row_button, success_message};
+use web::html::{AccountPage, account_part, browser_name, error_message, row_button, select_box, success_message};
 use web::times::{day, minute};
 
 /// The lifetimes that a key can have: days, and their label.
@@ -204,7 +204,7 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
             <input class="cw-account-key" readonly aria-label="New key" value=key />
         }
     });
-    let lives = KEY_LIFETIMES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
+    let lifetimes = KEY_LIFETIMES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
     let content = view! {
         <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
         {new}
@@ -224,9 +224,7 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
             </fieldset>
             <label class="cw-account-field">
                 <span>"Valid for"</span>
-                <span class="cw-select">
-                    <select name="days">{lives}</select>
-                </span>
+                {select_box("days", lifetimes)}
             </label>
             <button class="cw-button">"Create key"</button>
         </form>

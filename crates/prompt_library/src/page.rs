@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_page, error_message, success_message};
+use web::html::{account_page, account_part, error_message, row_button, success_message};
 use web::{HttpError, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
@@ -77,12 +77,7 @@ async fn list_page(
                 </div>
             })}
         </section>
-        {has_shared.then(|| view! {
-            <section class="cw-account-part" aria-labelledby="shared">
-                <h2 id="shared">"Shared with me"</h2>
-                {prompts_view(shared, "")}
-            </section>
-        })}
+        {has_shared.then(|| account_part("shared", "Shared with me", prompts_view(shared, "")))}
         <section class="cw-account-part" aria-labelledby="new">
             <h2 id="new">"New prompt"</h2>
             <p class="cw-account-note">{note}</p>
@@ -110,9 +105,7 @@ fn prompt_view(prompt: PromptItem) -> impl IntoView {
         view! {
             <div class="cw-memory-actions">
                 <a class="cw-button" href=path.clone() aria-label=edit>"Change"</a>
-                <form method="post" action=format!("{path}/delete")>
-                    <button class="cw-button" aria-label=delete>"Delete"</button>
-                </form>
+                {row_button(format!("{path}/delete"), "Delete", delete)}
             </div>
         }
     });

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 use web::admin::{Admin, PageError, UserNames, page};
-use web::html::{error_message, facts, success_message, text};
+use web::html::{account_part, error_message, facts, success_message, text};
 use web::times::minute;
 use web::{download, query_encoded, see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -248,13 +248,7 @@ async fn render<P: EntryPages>(
     let form = FormState { stored, name: entry.name.clone(), body, problem: problem.clone() };
     let EntryView { top, state, actions, form } = current.view(context, admin, entry, form);
     let edit = if current.is_allowed() {
-        view! {
-            <section class="cw-account-part" aria-labelledby="edit">
-                <h2 id="edit">"Edit"</h2>
-                {form}
-            </section>
-        }
-        .into_any()
+        account_part("edit", "Edit", form)
     } else {
         // Without the form, only this says why something was refused.
         error_message(problem).into_any()
@@ -266,19 +260,16 @@ async fn render<P: EntryPages>(
         ("Changed (UTC)", text(minute(entry.changed_at))),
         ("Version", text(entry.version.to_string())),
     ];
+    let state = view! {
+        {state}
+        {current.is_allowed().then_some(actions)}
+    };
     let content = view! {
         {success_message(done)}
         {top}
-        <section class="cw-account-part" aria-labelledby="state">
-            <h2 id="state">"State"</h2>
-            {state}
-            {current.is_allowed().then_some(actions)}
-        </section>
+        {account_part("state", "State", state)}
         {edit}
-        <section class="cw-account-part" aria-labelledby="about">
-            <h2 id="about">"About"</h2>
-            {facts(about)}
-        </section>
+        {account_part("about", "About", facts(about))}
         {deletion::<P>(entry)}
     };
     Ok(page(admin, P::PATH, status, &entry.name, content))
@@ -299,15 +290,12 @@ pub fn switch_button<P: EntryPages>(entry: &Entry<P::Definition>) -> AnyView {
 
 fn deletion<P: EntryPages>(entry: &Entry<P::Definition>) -> AnyView {
     let (note, label) = P::DELETE;
-    view! {
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">{note}</p>
-            <form class="cw-admin-acts" method="post" action=format!("{}/delete", entry_path::<P>(&entry.name))>
-                <input type="hidden" name="version" value=entry.version.to_string() />
-                <button class="cw-button cw-danger">{label}</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let content = view! {
+        <p class="cw-account-note">{note}</p>
+        <form class="cw-admin-acts" method="post" action=format!("{}/delete", entry_path::<P>(&entry.name))>
+            <input type="hidden" name="version" value=entry.version.to_string() />
+            <button class="cw-button cw-danger">{label}</button>
+        </form>
+    };
+    account_part("delete", "Delete", content)
 }

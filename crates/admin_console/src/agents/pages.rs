@@ -16,7 +16,7 @@ use serde_json::Value;
 use store::RecentRun;
 use web::admin::{Admin, PageError, folded_text, page};
 use web::html::Heading::{Number, Text};
-use web::html::{dollars, error_message, facts, link, number, seconds, table, text, text_area_content};
+use web::html::{account_part, dollars, error_message, facts, link, number, seconds, table, text, text_area_content};
 use web::times::minute;
 use web::{query_encoded, see_other};
 use wire::{EndReason, ErrorCode, UserError};
@@ -89,10 +89,7 @@ async fn render(
                 {custom}
             </p>
         </section>
-        <section class="cw-account-part" aria-labelledby="runs">
-            <h2 id="runs">"Last answers"</h2>
-            {runs_table(runs)}
-        </section>
+        {account_part("runs", "Last answers", runs_table(runs))}
         <section class="cw-account-part" aria-labelledby="config">
             <h2 id="config">"Config"</h2>
             {facts(about.into_iter().chain(settings))}

@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::{AuditRow, StepRecord};
 use web::admin::{Admin, UserNames, page};
 use web::html::Heading::{Number, Text};
-use web::html::{dollars, link, number, seconds, table, text};
+use web::html::{account_part, dollars, link, number, seconds, table, text};
 use web::query_encoded;
 use web::times::minute;
 use wire::api::ConversationView;
@@ -58,14 +58,8 @@ pub(super) fn show(admin: &Admin, opened: ConversationDetail, names: &UserNames)
             <h2 id="messages">"Messages"</h2>
             {view.messages.iter().map(|message| message_view(message, &view, causes.get(&message.id))).collect_view()}
         </section>
-        <section class="cw-account-part" aria-labelledby="calls">
-            <h2 id="calls">"Tool calls and access"</h2>
-            {calls_table(calls, names)}
-        </section>
-        <section class="cw-account-part" aria-labelledby="steps">
-            <h2 id="steps">"Model requests"</h2>
-            {steps_table(usage.steps)}
-        </section>
+        {account_part("calls", "Tool calls and access", calls_table(calls, names))}
+        {account_part("steps", "Model requests", steps_table(usage.steps))}
     };
     page(admin, "/admin/conversations", StatusCode::OK, &conversation.title, content)
 }

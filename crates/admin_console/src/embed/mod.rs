@@ -15,9 +15,9 @@ use leptos::prelude::*;
 use site::{config_lines, origin_of};
 use snippet::{EmbedSettings, EmbeddableChat, element, script};
 use web::Origin;
-use web::admin::filters::{field, select_field};
+use web::admin::filters::{field, options_field, select_field};
 use web::admin::{ADMINISTRATION, Admin, page, page_with_frames};
-use web::html::error_message;
+use web::html::{account_part, error_message};
 use web::openapi::ApiRouter;
 use wire::page::{Block, BlockType};
 
@@ -64,10 +64,7 @@ async fn show(
             <p class="cw-account-note">"If the site has a content security policy, it must allow "<code>{server.clone()}</code>" in "<code>"script-src"</code>
                 " and in "<code>"frame-src"</code>"."</p>
         </section>
-        <section class="cw-account-part" aria-labelledby="site">
-            <h2 id="site">"The site"</h2>
-            {site_view(&config, &settings.site)}
-        </section>
+        {account_part("site", "The site", site_view(&config, &settings.site))}
         {shown}
     };
     page_with_frames(&admin, PATH, StatusCode::OK, TITLE, content)
@@ -131,12 +128,7 @@ fn form(settings: &EmbedSettings, chats: &[EmbeddableChat], chosen: &EmbeddableC
     let options = chats.iter().map(option).collect_view();
     view! {
         <form class="cw-admin-filter" method="get" aria-label=TITLE>
-            <label class="cw-admin-field">
-                <span>"Chat"</span>
-                <span class="cw-select">
-                    <select name="chat">{options}</select>
-                </span>
-            </label>
+            {options_field("chat", "Chat", options)}
             {field("site", "Address of the site", "text", Some(&settings.site))}
             {select_field("display", "Shown as", settings.display)}
             {field("label", "Label", "text", Some(&settings.label))}

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use store::{AgentUsage, DayRatings, DayUsage, GroupUsage, ModelUsage, OwnerUsage, Store, UsageFilter, UsageTotals};
 use web::admin::filters::{Choice, DAY_MS, field, field_with_suggestions, non_empty, select_field, user_id};
 use web::admin::{ADMINISTRATION, Admin, PageError, START_PATH, UserNames, from_store_error, page};
-use web::html::{link, text};
+use web::html::{account_part, link, text};
 use web::openapi::ApiRouter;
 use web::times::iso_day;
 use web::{HttpError, SentQuery, query_encoded, valid_query};
@@ -218,23 +218,11 @@ async fn show(
         {filters(&state, &query).await?}
         {totals(&seen, range(&period).as_deref(), query.days.count())}
         <div class="cw-admin-charts">{charts(&seen)}</div>
-        <section class="cw-account-part" aria-labelledby="agents">
-            <h2 id="agents">"By agent"</h2>
-            {usage_table("Agent", agents)}
-        </section>
-        <section class="cw-account-part" aria-labelledby="models">
-            <h2 id="models">"By model"</h2>
-            {model_table(&seen.models, model_path)}
-        </section>
-        <section class="cw-account-part" aria-labelledby="users">
-            <h2 id="users">"By user"</h2>
-            {usage_table("User", users)}
-        </section>
+        {account_part("agents", "By agent", usage_table("Agent", agents))}
+        {account_part("models", "By model", model_table(&seen.models, model_path))}
+        {account_part("users", "By user", usage_table("User", users))}
         {groups}
-        <section class="cw-account-part" aria-labelledby="days">
-            <h2 id="days">"By day (UTC)"</h2>
-            {usage_table("Day", days)}
-        </section>
+        {account_part("days", "By day (UTC)", usage_table("Day", days))}
     };
     Ok(page(&admin, "/admin", StatusCode::OK, "Overview", content))
 }

@@ -13,7 +13,7 @@ use web::admin::filters::{Choice, field, non_empty, select_field};
 use web::admin::list::{self, After, Cell, Column, List, ListPage, ListView, PageRequest};
 use web::admin::{ADMINISTRATION, Admin, from_store_error};
 use web::html::Heading::{Number, Text};
-use web::html::{link, number, seconds, table, text};
+use web::html::{account_part, link, number, seconds, table, text};
 use web::openapi::ApiRouter;
 use web::times::minute;
 use web::{HttpError, SentQuery, query_encoded, valid_query};
@@ -152,10 +152,7 @@ impl List for ToolList {
 
     async fn content(state: &ConsoleState, _: &ToolQuery, list: ListView) -> Result<AnyView, UserError> {
         Ok(view! {
-            <section class="cw-account-part" aria-labelledby="servers">
-                <h2 id="servers">"MCP servers"</h2>
-                {servers_table(state.host.tool_servers())}
-            </section>
+            {account_part("servers", "MCP servers", servers_table(state.host.tool_servers()))}
             <section class="cw-account-part" aria-labelledby="calls">
                 <h2 id="calls">"Last calls"</h2>
                 <p class="cw-account-note">{format!("From the last {} rows of the audit log.", number(MAX_RECENT_CALLS as f64))}</p>

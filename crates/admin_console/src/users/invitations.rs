@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{Invitation, MAX_INVITATIONS};
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
-use web::html::{error_message, success_message};
+use web::html::{account_part, error_message, row_button, success_message};
 use web::openapi::{ApiRouter, Created};
 use web::times::{day, minute};
 use web::{HttpError, Origin, SentJson, query_encoded, see_other, valid_json};
@@ -232,34 +232,29 @@ async fn render(
         {notice}
         <p class="cw-admin-links"><a href=TAB>"Users"</a></p>
         {form}
-        <section class="cw-account-part" aria-labelledby="open">
-            <h2 id="open">"Open invitations"</h2>
-            {list}
-        </section>
+        {account_part("open", "Open invitations", list)}
     };
     Ok(page(admin, TAB, status, "Invitations", content))
 }
 
-fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> impl IntoView {
+fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> AnyView {
     let note = format!(
         "The person who opens the link chooses a name and a password, and gets these roles. The link works once, within \
          {INVITATION_DAYS} days, and only while you are an administrator. If you have that role only from your groups at a \
          provider, the link works as long as a session lasts after your last sign-in there."
     );
-    view! {
-        <section class="cw-account-part" aria-labelledby="invite">
-            <h2 id="invite">"Invite a user"</h2>
-            <p class="cw-account-note">{note}</p>
-            <form class="cw-account-form" method="post" action=PATH>
-                <label class="cw-account-field">
-                    <span>"Invited person"</span>
-                    <input name="label" value=sent.label required maxlength="100" autocomplete="off" />
-                </label>
-                {roles::fields(named, &sent.roles, insist)}
-                <button class="cw-button">"Create link"</button>
-            </form>
-        </section>
-    }
+    let content = view! {
+        <p class="cw-account-note">{note}</p>
+        <form class="cw-account-form" method="post" action=PATH>
+            <label class="cw-account-field">
+                <span>"Invited person"</span>
+                <input name="label" value=sent.label required maxlength="100" autocomplete="off" />
+            </label>
+            {roles::fields(named, &sent.roles, insist)}
+            <button class="cw-button">"Create link"</button>
+        </form>
+    };
+    account_part("invite", "Invite a user", content)
 }
 
 fn invitation_view(invitation: Invitation) -> impl IntoView {
@@ -276,17 +271,15 @@ fn invitation_view(invitation: Invitation) -> impl IntoView {
     } else {
         format!("{roles}; created by {creator} on {made}, valid until {expires} UTC")
     };
-    let path = format!("/admin/invitations/{}/revoke", invitation.id);
-    let name = format!("Revoke the invitation for {}", invitation.label);
+    let label = format!("Revoke the invitation for {}", invitation.label);
+    let revoke = row_button(format!("{PATH}/{}/revoke", invitation.id), "Revoke", label);
     view! {
         <li class="cw-account-line">
             <div>
                 <strong>{invitation.label}</strong>
                 <p class="cw-account-note">{about}</p>
             </div>
-            <form method="post" action=path>
-                <button class="cw-button" aria-label=name>"Revoke"</button>
-            </form>
+            {revoke}
         </li>
     }
 }

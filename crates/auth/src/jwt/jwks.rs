@@ -59,6 +59,11 @@ impl JwksCache {
         if !found.is_empty() && held.is_younger_than(MAX_AGE) {
             return Some(found);
         }
+        // Only the request that begins a refresh waits for it. Otherwise all users would wait while the server of the keys
+        // does not answer.
+        if !found.is_empty() && held.is_younger_than(MAX_STALE) && self.pace.try_lock().is_err() {
+            return Some(found);
+        }
         self.refresh(&held).await;
         let held = self.cached.load_full();
         held.is_younger_than(MAX_STALE).then(|| matching_keys(&held.keys, algorithm, id))
@@ -87,5 +92,30 @@ impl JwksCache {
         let keys = keys_from_jwks(&answer.body).context("the response is not a JSON Web Key Set")?;
         ensure!(!keys.is_empty(), "the set has no key for RS256, ES256 or EdDSA");
         Ok(keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsonwebtoken::DecodingKey;
+    use tokio::time::{advance, timeout};
+
+    #[tokio::test(start_paused = true)]
+    async fn tokens_with_known_keys_do_not_wait_for_the_refresh_of_another_request() {
+        let cache = JwksCache::new(&Url::parse("https://keys.test/").unwrap(), false).unwrap();
+        let key = DecodingKey::from_secret(b"key");
+        let keys = vec![SigningKey { id: Some("known".to_owned()), algorithm: Algorithm::EdDSA, key }];
+        cache.cached.store(Arc::new(CachedKeys { keys, loaded_at: Some(Instant::now()) }));
+        let check = async |id: &str, expected: Option<usize>| {
+            let found = timeout(TIMEOUT, cache.find(Algorithm::EdDSA, Some(id))).await;
+            assert_eq!(found.ok().map(|keys| keys.map_or(0, |keys| keys.len())), expected, "{id}");
+        };
+        let _refresh = cache.pace.lock().await;
+        advance(MAX_AGE).await;
+        check("known", Some(1)).await;
+        check("unknown", None).await;
+        advance(MAX_STALE).await;
+        check("known", None).await;
     }
 }

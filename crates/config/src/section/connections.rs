@@ -9,7 +9,7 @@ use super::value::{Id, Setting, Text};
 use super::{Context, type_of};
 use crate::connection::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::connection_type::ConnectionType;
-use crate::shape::{Shape, check_value, decode, list_items};
+use crate::shape::{check_value, list_items};
 use config_source::{Node, PathStep};
 use dialect::Dialect;
 use indexmap::IndexMap;
@@ -123,24 +123,23 @@ pub(super) fn read(
 }
 
 fn read_built_in(node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
-    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema)?;
-    let ConnectionEntry { id: Id(id), kind: entry } = decode(node, shape, context.report)?;
+    let ConnectionEntry { id: Id(id), kind: entry } = context.decode(node)?;
     let kind = kind(&id, entry, node, context)?;
     Some((id, kind))
 }
 
 /// Reads a connection whose type a capability brings.
 fn read_added(added: &ConnectionType, node: &Node, context: &mut Context<'_, '_>) -> Option<(String, ConnectionKind)> {
-    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema)?;
-    let mut checked = check_value(node, shape, context.report)?;
+    let mut checked = check_value(node, context.shape::<ConnectionEntry>()?, context.report)?;
     let kind = added.read(node, checked["properties"].take(), context)?;
     Some((checked["id"].as_str()?.to_owned(), kind))
 }
 
 /// Whether there is a type of connection with this name.
 pub(super) fn is_type(name: &str, context: &Context<'_, '_>) -> bool {
-    let shape = Shape::of_entry::<ConnectionEntry>(&context.vocabulary.schema);
-    shape.is_some_and(|shape| shape.tagged_alternatives("type").any(|(known, _)| known == name))
+    context
+        .shape::<ConnectionEntry>()
+        .is_some_and(|shape| shape.tagged_alternatives("type").any(|(known, _)| known == name))
 }
 
 fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {

@@ -2,11 +2,12 @@
 
 use super::value::type_of;
 use crate::env::Env;
-use crate::shape::Shape;
+use crate::shape::{Shape, decode};
 use crate::vocabulary::Vocabulary;
 use config_source::{Node, PathStep, Report, Span, suggest};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -47,6 +48,12 @@ impl<'r> Context<'_, 'r> {
 }
 
 impl<'n> Context<'n, '_> {
+    /// Checks an entry whose type is one of this crate, and deserializes it. `None` if it has errors, which have been
+    /// reported.
+    pub(crate) fn decode<T: DeserializeOwned + JsonSchema>(&mut self, node: &Node) -> Option<T> {
+        decode(node, self.shape::<T>()?, self.report)
+    }
+
     /// Returns the connection with an id, or reports that it does not exist.
     pub(crate) fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.connections, id, ("connection", "connections"), at, self.report)

@@ -7,7 +7,6 @@ use super::user_auth::is_this_machine;
 use super::value::{SecretEntry, Text};
 use crate::auth::{ClaimNames, JwtAuth, JwtKeys};
 use crate::embed::Embed;
-use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep, Span};
 use schemars::JsonSchema;
 use secrecy::ExposeSecret;
@@ -72,7 +71,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embe
     if matches!(section.kind, NodeKind::Null) {
         return None;
     }
-    let EmbedEntry { origins, tokens } = decode(section, context.shape::<EmbedEntry>()?, context.report)?;
+    let EmbedEntry { origins, tokens } = context.decode(section)?;
     let at = |i: usize| section.span_at(&[PathStep::Key("origins"), PathStep::Index(i)]);
     let origins = origins.iter().enumerate().filter_map(|(i, Text(text))| parse_origin(text, at(i), context)).collect();
     let tokens = tokens.zip(section.get("tokens")).map(|(tokens, node)| self::tokens(tokens, &node.value, context));

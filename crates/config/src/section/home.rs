@@ -3,7 +3,6 @@
 use super::Context;
 use super::value::{Id, Text};
 use crate::config::Home;
-use crate::shape::decode;
 use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +35,7 @@ pub(crate) struct HomeSettings {
 /// Reads the section. Without it, a config without pages has a home page.
 pub(super) fn read(section: Option<&Node>, context: &mut Context<'_, '_>) -> Option<Home> {
     let Some(section) = section else { return context.pages.is_empty().then(Home::default) };
-    match decode(section, context.shape::<HomeEntry>()?, context.report)? {
+    match context.decode::<HomeEntry>(section)? {
         HomeEntry::Switch(is_on) => is_on.then(Home::default),
         HomeEntry::Settings(HomeSettings { title, description, agents }) => {
             let agents = agents.map(|ids| ids.into_iter().map(|Id(id)| id).collect::<Vec<_>>());

@@ -2,7 +2,7 @@
 //! language and the texts of the UI.
 
 use super::Context;
-use crate::shape::{decode, pattern};
+use crate::shape::pattern;
 use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -109,7 +109,7 @@ impl JsonSchema for TextsEntry {
 
 /// Reads a locale.
 pub(super) fn read(node: &Node, context: &mut Context<'_, '_>) -> Option<Locale> {
-    let entry: LocaleEntry = decode(node, context.shape::<LocaleEntry>()?, context.report)?;
+    let entry: LocaleEntry = context.decode(node)?;
     match entry {
         LocaleEntry::Named(NamedLocale(name)) => Locale::shipped(&name),
         LocaleEntry::Words(words) => Some(custom_locale(words, node, context)),

@@ -5,7 +5,7 @@ use super::value::{Id, Text};
 use super::{Context, type_of};
 use crate::agent::{AgentType, OpenAiApi};
 use crate::model::Model;
-use crate::shape::{Shape, decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, NodeKind, PathStep};
 use contract::{Price, Sampling};
 use indexmap::IndexMap;
@@ -96,7 +96,7 @@ fn model(node: &Node, context: &mut Context<'_, '_>) -> Option<Model> {
     let agent_type = connection.and_then(|(id, _)| agent_type_of(id, context)).unwrap_or(AgentType::Agent);
     check_settings(node, agent_type, context);
     check_thinking(node, agent_type, context);
-    let entry: ModelEntry = decode(node, Shape::of_entry::<ModelEntry>(&context.vocabulary.schema)?, context.report)?;
+    let entry: ModelEntry = context.decode(node)?;
     let Text(model) = entry.model;
     Some(Model {
         id: entry.id.0,

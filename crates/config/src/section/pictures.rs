@@ -5,7 +5,6 @@ use super::embed::parse_origin;
 use super::value::Text;
 use crate::agent::Agent;
 use crate::config::Page;
-use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -45,7 +44,7 @@ fn declared_origins(section: &Node, context: &mut Context<'_, '_>) -> Vec<String
     if matches!(section.kind, NodeKind::Null) {
         return Vec::new();
     }
-    let entry = context.shape::<PicturesEntry>().and_then(|shape| decode(section, shape, context.report));
+    let entry = context.decode::<PicturesEntry>(section);
     let origins = entry.map(|PicturesEntry { origins }| origins).unwrap_or_default();
     let mut named = Vec::new();
     for (i, Text(text)) in origins.iter().enumerate() {

@@ -1,7 +1,6 @@
 //! The section `prices`.
 
 use super::Context;
-use crate::shape::decode;
 use config_source::{Node, NodeKind};
 use contract::Price;
 use indexmap::IndexMap;
@@ -13,7 +12,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<St
         context.report.error(section.at, message, None);
     }
     let prices = section.entries().iter().filter_map(|entry| {
-        let price: Price = decode(&entry.value, context.shape::<Price>()?, context.report)?;
+        let price: Price = context.decode(&entry.value)?;
         Some((entry.key.clone(), price))
     });
     prices.collect()

@@ -7,7 +7,7 @@ use super::value::{EndpointId, SecretEntry, Text};
 use crate::config::Endpoint;
 use crate::rule::AccessRule;
 use crate::served::{ServedAgent, ServedTool};
-use crate::shape::{decode, pattern};
+use crate::shape::pattern;
 use config_source::{Node, NodeKind, PathStep, Span, suggest};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -63,8 +63,7 @@ pub(super) fn read(
     if matches!(section.kind, NodeKind::Null) {
         return None;
     }
-    let ServeEntry { endpoints: entries, api_key, resource } =
-        decode(section, context.shape::<ServeEntry>()?, context.report)?;
+    let ServeEntry { endpoints: entries, api_key, resource } = context.decode(section)?;
     let api_key = key(api_key, section.span_at(&[PathStep::Key("apiKey")]), context);
     let nodes = section.get("endpoints").map(|entry| entry.value.items()).unwrap_or_default();
     let mut tools: Vec<ServedTool> = Vec::new();

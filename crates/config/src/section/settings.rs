@@ -9,7 +9,6 @@ use super::auth::proxy::parse_networks;
 use super::value::{Setting, Text};
 use crate::limits::Limits;
 use crate::limits::rate_limit::RateLimit;
-use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep};
 use dialect::Dialect;
 use ipnet::IpNet;
@@ -56,7 +55,7 @@ pub(super) struct UserLimits {
 fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<'_, '_>) -> Option<T> {
     match node.kind {
         NodeKind::Null => None,
-        _ => decode(node, context.shape::<T>()?, context.report),
+        _ => context.decode(node),
     }
 }
 

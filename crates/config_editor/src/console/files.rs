@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 use web::admin::{Admin, PageError, page};
-use web::html::{error_message, facts, link, text};
+use web::html::{account_part, error_message, facts, link, text};
 
 /// `GET /admin/config/files`
 pub(super) async fn show(admin: Admin, State(context): State<Context>) -> Result<Response, PageError> {
@@ -86,15 +86,7 @@ pub(super) fn rejected_view(state: &Arc<OverlayState>) -> Option<AnyView> {
 
 fn warnings_view(state: &OverlayState) -> Option<AnyView> {
     let problems = (!state.warnings.is_empty()).then(|| problem_list(&state.warnings))?;
-    Some(
-        view! {
-            <section class="cw-account-part" aria-labelledby="warnings">
-                <h2 id="warnings">"Warnings about the published changes"</h2>
-                {problems}
-            </section>
-        }
-        .into_any(),
-    )
+    Some(account_part("warnings", "Warnings about the published changes", problems))
 }
 
 fn file_view(index: usize, file: &ShownText, problems: &[Diagnostic]) -> AnyView {

@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use web::admin::{Admin, PageError, UserNames, from_store_error, page};
 use web::html::Heading::Text;
-use web::html::{error_message, facts, link, table, text};
+use web::html::{account_part, error_message, facts, link, table, text};
 use web::times::minute;
 use web::{see_other, status_of};
 use wire::{ErrorCode, UserError};
@@ -127,10 +127,7 @@ async fn render(
     let content = view! {
         {error_message(refused.map(|error| error.message))}
         {about.map(|about| view! { <section class="cw-account-part" aria-label="About">{about}</section> })}
-        <section class="cw-account-part" aria-labelledby="difference">
-            <h2 id="difference">"Difference from what is published"</h2>
-            {diff_view(difference, "difference")}
-        </section>
+        {account_part("difference", "Difference from what is published", diff_view(difference, "difference"))}
         {(!lines.is_empty()).then(|| view! {
             <section class="cw-account-part" aria-labelledby="text">
                 <h2 id="text">"Changes"</h2>

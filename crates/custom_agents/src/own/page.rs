@@ -277,7 +277,7 @@ fn parse_form(form: &[u8]) -> OwnAgentBody {
     let sent = SentFields::parse(form);
     let one = |name: &str| sent.first(name).to_owned();
     OwnAgentBody {
-        name: sent.one("name").to_owned(),
+        name: sent.trimmed("name").to_owned(),
         title: one("title"),
         description: one("description"),
         picture: one("picture"),

@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use web::admin::filters::options_field;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::Text;
 use web::html::{error_message, facts, link, table, text, text_area_content};
@@ -106,18 +107,16 @@ fn start_form(
 ) -> impl IntoView + use<> {
     let splits: BTreeSet<_> = cases.iter().filter_map(|case| case.content["split"].as_str()).collect();
     let options = splits.iter().map(|split| view! { <option value=split.to_string()>{split.to_string()}</option> });
-    let options = options.collect_view();
+    let options = view! {
+        <option value="">"All"</option>
+        {options.collect_view()}
+    };
     let has_splits = !splits.is_empty();
     view! {
         <form class="cw-admin-filter" method="post" action=format!("{path}/experiments")>
             {agent_field("agent", "Agent", agents, Some(&dataset.agent_id), None)}
             {agent_field("other", "Compare with", agents, None, Some("Nothing"))}
-            {has_splits.then(|| view! {
-                <label class="cw-admin-field">
-                    <span>"Split"</span>
-                    <span class="cw-select"><select name="split"><option value="">"All"</option>{options}</select></span>
-                </label>
-            })}
+            {has_splits.then(|| options_field("split", "Split", options))}
             <label class="cw-admin-field"><span>"Repetitions"</span><input type="number" name="repeat" value="1" min="1" max="20" /></label>
             <label class="cw-admin-field"><span>"At most (US$)"</span><input type="number" name="cost" value=SUGGESTED_COST min="0" max="10000" step="any" /></label>
             <label class="cw-admin-field"><span>"Name"</span><input name="name" maxlength="120" autocomplete="off" /></label>

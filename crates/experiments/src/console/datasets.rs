@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
+use web::admin::filters::options_field;
 use web::admin::{Admin, PageError, UserNames, page};
 use web::html::Heading::{Number, Text};
 use web::html::{error_message, link, table, text};
@@ -80,22 +81,15 @@ pub(super) fn agent_field(
     agents: &[String],
     chosen: Option<&str>,
     none: Option<&'static str>,
-) -> impl IntoView + use<> {
+) -> AnyView {
     let option = |agent: &String| {
         view! { <option value=agent.clone() selected={chosen == Some(agent.as_str())}>{agent.clone()}</option> }
     };
-    let options = agents.iter().map(option).collect_view();
-    view! {
-        <label class="cw-admin-field">
-            <span>{label}</span>
-            <span class="cw-select">
-                <select name=name>
-                    {none.map(|none| view! { <option value="">{none}</option> })}
-                    {options}
-                </select>
-            </span>
-        </label>
-    }
+    let options = view! {
+        {none.map(|none| view! { <option value="">{none}</option> })}
+        {agents.iter().map(option).collect_view()}
+    };
+    options_field(name, label, options)
 }
 
 #[derive(Deserialize)]

@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
+use web::admin::filters::options_field;
 use web::admin::{Admin, PageError, UserNames, live_page};
 use web::html::{facts, link, text};
 use web::times::minute;
@@ -125,13 +126,13 @@ fn with_form(experiment: &Experiment, others: &[Experiment], with: Option<&str>)
         let label = format!("{}, {}", other.name, minute(other.created_at));
         view! { <option value=other.id.clone() selected={with == Some(other.id.as_str())}>{label}</option> }
     };
-    let options = others.iter().map(option).collect_view();
+    let options = view! {
+        <option value="">"No other experiment"</option>
+        {others.iter().map(option).collect_view()}
+    };
     let form = view! {
         <form class="cw-admin-filter cw-replay-form" method="get" action=format!("{EXPERIMENTS}/{}", experiment.id)>
-            <label class="cw-admin-field">
-                <span>"Compare with"</span>
-                <span class="cw-select"><select name="with"><option value="">"No other experiment"</option>{options}</select></span>
-            </label>
+            {options_field("with", "Compare with", options)}
             <button class="cw-button">"Show"</button>
         </form>
     };

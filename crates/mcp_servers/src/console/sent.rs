@@ -15,7 +15,7 @@ use wire::UserError;
 /// 422 for a line of headers that has no name and value.
 pub(super) fn parse(form: &[u8]) -> Result<SentEntry<ServerBody>, UserError> {
     let sent = SentFields::parse(form);
-    let transport = match sent.one("type") {
+    let transport = match sent.trimmed("type") {
         "sse" => TransportKind::Sse,
         "stdio" => TransportKind::Stdio,
         _ => TransportKind::Http,
@@ -26,14 +26,14 @@ pub(super) fn parse(form: &[u8]) -> Result<SentEntry<ServerBody>, UserError> {
     let allow = sent.lines("allow");
     let body = ServerBody {
         enabled: sent.is_checked("enabled"),
-        description: sent.one("description").to_owned(),
+        description: sent.trimmed("description").to_owned(),
         transport: Some(transport),
         url: sent.filled("url").filter(|_| !is_program).map(secret),
         headers: if is_program { BTreeMap::new() } else { headers(&sent.lines("headers"))? },
         oauth: sent.filled("tokenUrl").filter(|_| !is_program).map(|token_url| OauthBody {
             token_url: secret(token_url),
-            client_id: sent.one("clientId").to_owned(),
-            client_secret: secret(sent.one("clientSecret")),
+            client_id: sent.trimmed("clientId").to_owned(),
+            client_secret: secret(sent.trimmed("clientSecret")),
             refresh_token: sent.filled("refreshToken").map(secret),
             scope: sent.filled("scope").map(str::to_owned),
         }),
@@ -43,7 +43,7 @@ pub(super) fn parse(form: &[u8]) -> Result<SentEntry<ServerBody>, UserError> {
         // Without a choice, all tools would be offered: that is refused if there was one.
         allow: (!allow.is_empty() || sent.is_checked("limited")).then_some(allow),
         deny: sent.lines("deny"),
-        prefix: sent.one("prefix").to_owned(),
+        prefix: sent.trimmed("prefix").to_owned(),
         confirm: sent.is_checked("confirm"),
         shared: sent.is_checked("shared"),
         timeout_ms: sent.filled("timeoutMs").map(|text| text.parse().unwrap_or(0)),
@@ -51,7 +51,7 @@ pub(super) fn parse(form: &[u8]) -> Result<SentEntry<ServerBody>, UserError> {
         returns_untrusted: Some(sent.is_checked("returnsUntrusted")),
         egress: Some(sent.is_checked("egress")),
     };
-    Ok(SentEntry { name: sent.one("name").to_owned(), version: sent.one("version").parse().ok(), body })
+    Ok(SentEntry { name: sent.trimmed("name").to_owned(), version: sent.trimmed("version").parse().ok(), body })
 }
 
 /// Reads lines of the form `Name: value`.

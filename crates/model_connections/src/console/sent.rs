@@ -13,17 +13,17 @@ pub(super) fn parse(form: &[u8]) -> SentEntry<ConnectionBody> {
     let models = sent.all("model").chain(sent.all("addModel")).map(str::trim).filter(|model| !model.is_empty());
     let body = ConnectionBody {
         enabled: !sent.is_checked("disabled"),
-        provider: Provider::from_name(sent.one("provider")).unwrap_or_default(),
+        provider: Provider::from_name(sent.trimmed("provider")).unwrap_or_default(),
         base_url: sent.filled("address").map(str::to_owned),
         api_key: sent.filled("apiKey").map(str::to_owned).or(kept_key),
         models: models.map(str::to_owned).collect(),
         agents: sent.all("agent").map(|agent| agent.trim().to_owned()).collect(),
         agent: sent.is_checked("makeAgent").then(|| OwnAgentBody {
-            name: sent.one("agentName").to_owned(),
-            instructions: sent.one("agentInstructions").to_owned(),
+            name: sent.trimmed("agentName").to_owned(),
+            instructions: sent.trimmed("agentInstructions").to_owned(),
         }),
     };
-    SentEntry { name: sent.one("name").to_owned(), version: sent.one("version").parse().ok(), body }
+    SentEntry { name: sent.trimmed("name").to_owned(), version: sent.trimmed("version").parse().ok(), body }
 }
 
 #[cfg(test)]

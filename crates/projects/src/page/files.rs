@@ -14,6 +14,7 @@ use chat::Caller;
 use futures::StreamExt;
 use leptos::prelude::*;
 use std::sync::Arc;
+use web::html::{account_part, row_button};
 use web::{HttpError, query_encoded, read_rest, see_other};
 use wire::{ErrorCode, UserError};
 
@@ -109,19 +110,16 @@ pub(super) async fn section(
     let (is_empty, is_full) = (listed.is_empty(), listed.len() == SHOWN as usize);
     let items = listed.into_iter().map(|file| file_view(&project.id, file, may_write)).collect_view();
     let add = may_write.then(|| add_form(&project.id));
-    let view = view! {
-        <section class="cw-account-part" aria-labelledby="files">
-            <h2 id="files">"Files"</h2>
-            <p class="cw-account-note">
-                "Agents that search documents also search these files in conversations of the project. Only its members may read them."
-            </p>
-            {is_empty.then(|| view! { <p class="cw-account-note">"There are no files yet."</p> })}
-            {(!is_empty).then(|| view! { <ul class="cw-account-list">{items}</ul> })}
-            {is_full.then(|| view! { <p class="cw-account-note">{format!("These are the {SHOWN} newest files.")}</p> })}
-            {add}
-        </section>
+    let content = view! {
+        <p class="cw-account-note">
+            "Agents that search documents also search these files in conversations of the project. Only its members may read them."
+        </p>
+        {is_empty.then(|| view! { <p class="cw-account-note">"There are no files yet."</p> })}
+        {(!is_empty).then(|| view! { <ul class="cw-account-list">{items}</ul> })}
+        {is_full.then(|| view! { <p class="cw-account-note">{format!("These are the {SHOWN} newest files.")}</p> })}
+        {add}
     };
-    Ok(Some(view.into_any()))
+    Ok(Some(account_part("files", "Files", content)))
 }
 
 fn file_view(project_id: &str, file: ProjectFile, may_write: bool) -> AnyView {
@@ -136,13 +134,7 @@ fn file_view(project_id: &str, file: ProjectFile, may_write: bool) -> AnyView {
     let delete = may_write.then(|| {
         let action = format!("{}/files/{}/delete", project_path(project_id), query_encoded(&id));
         let label = format!("Delete: {name}");
-        view! {
-            <div class="cw-memory-actions">
-                <form method="post" action=action>
-                    <button class="cw-button" aria-label=label>"Delete"</button>
-                </form>
-            </div>
-        }
+        view! { <div class="cw-memory-actions">{row_button(action, "Delete", label)}</div> }
     });
     view! {
         <li class="cw-account-line">

@@ -7,6 +7,7 @@ use crate::views::{ProjectBody, ProjectView};
 use capability::ReadableLibrary;
 use chat::Caller;
 use leptos::prelude::*;
+use web::SentFields;
 use web::html::{number, text_area_content};
 use wire::UserError;
 
@@ -90,21 +91,18 @@ impl From<ProjectView> for ProjectForm {
 impl ProjectForm {
     /// Reads the fields that a form has sent; fields that it has not sent are empty.
     pub(super) fn parse(sent: &[u8]) -> Self {
-        let mut form = Self::default();
-        for (field, value) in url::form_urlencoded::parse(sent).into_owned() {
-            match field.as_str() {
-                "name" => form.name = value,
-                "color" => form.color = Color::from_name(&value).unwrap_or_default(),
-                "instructions" => form.instructions = value,
-                "library" => form.libraries.push(value),
-                "agent" => form.agent_id = value,
-                "model" => form.model_id = value,
-                "folder" => form.folder_id = Some(value).filter(|id| !id.is_empty()),
-                "version" => form.version = value.parse().ok(),
-                _ => {}
-            }
+        let sent = SentFields::parse(sent);
+        let text = |name: &str| sent.first(name).to_owned();
+        Self {
+            name: text("name"),
+            color: Color::from_name(sent.first("color")).unwrap_or_default(),
+            instructions: text("instructions"),
+            libraries: sent.all("library").map(str::to_owned).collect(),
+            agent_id: text("agent"),
+            model_id: text("model"),
+            folder_id: Some(text("folder")).filter(|id| !id.is_empty()),
+            version: sent.first("version").parse().ok(),
         }
-        form
     }
 
     /// Returns the body that the form stands for.

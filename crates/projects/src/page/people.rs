@@ -10,8 +10,8 @@ use axum::extract::{Path, RawForm, State};
 use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
-use web::html::error_message;
-use web::{HttpError, query_encoded, see_other};
+use web::html::{account_part, error_message, row_button};
+use web::{HttpError, SentFields, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
 
 /// The form that adds a member.
@@ -25,15 +25,8 @@ pub(super) struct MemberForm {
 
 impl MemberForm {
     fn parse(sent: &[u8]) -> Self {
-        let mut form = Self::default();
-        for (field, value) in url::form_urlencoded::parse(sent) {
-            match &*field {
-                "name" => form.name = value.into_owned(),
-                "role" => form.role = Role::from_name(&value),
-                _ => {}
-            }
-        }
-        form
+        let sent = SentFields::parse(sent);
+        Self { name: sent.first("name").to_owned(), role: Role::from_name(sent.first("role")), refused: None }
     }
 
     /// Returns the role that was chosen.
@@ -106,14 +99,11 @@ pub(super) fn section(project: &ProjectView, caller: &Caller, form: MemberForm) 
     let members = project.members.iter().map(|member| member_view(&project.id, member, caller, is_owner));
     let members = members.collect_view();
     let add = is_owner.then(|| add_form(&project.id, form));
-    view! {
-        <section class="cw-account-part" aria-labelledby="members">
-            <h2 id="members">"Members"</h2>
-            <ul class="cw-account-list">{members}</ul>
-            {add}
-        </section>
-    }
-    .into_any()
+    let content = view! {
+        <ul class="cw-account-list">{members}</ul>
+        {add}
+    };
+    account_part("members", "Members", content)
 }
 
 fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_owner: bool) -> AnyView {
@@ -127,16 +117,14 @@ fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_own
             Role::Editor => (Role::Viewer, "Let only use"),
             Role::Viewer | Role::Owner => (Role::Editor, "Let change"),
         };
-        let labels = (format!("{act}: {name}"), format!("Remove: {name}"));
+        let label = format!("{act}: {name}");
         view! {
             <div class="cw-memory-actions">
                 <form method="post" action=path>
                     <input type="hidden" name="role" value=other.name() />
-                    <button class="cw-button" aria-label=labels.0>{act}</button>
+                    <button class="cw-button" aria-label=label>{act}</button>
                 </form>
-                <form method="post" action=remove>
-                    <button class="cw-button" aria-label=labels.1>"Remove"</button>
-                </form>
+                {row_button(remove, "Remove", format!("Remove: {name}"))}
             </div>
         }
     });

@@ -14,7 +14,7 @@ use contract::UserPart;
 use leptos::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
-use web::admin::filters::select_field;
+use web::admin::filters::{options_field, select_field};
 use web::admin::{ADMINISTRATION, Admin, MenuEntry, MenuGroup, PageError, Section, UserNames, page};
 use web::html::Heading::{Number, Text};
 use web::html::{facts, link, number, table, text};
@@ -154,10 +154,7 @@ fn replay_form(run: &str, recorded: &str, agents: Vec<String>) -> impl IntoView 
     let options = agents.into_iter().map(option).collect_view();
     view! {
         <form class="cw-admin-filter cw-replay-form" method="post" action=format!("{PATH}/{run}/replays")>
-            <label class="cw-admin-field">
-                <span>"Agent"</span>
-                <span class="cw-select"><select name="agent">{options}</select></span>
-            </label>
+            {options_field("agent", "Agent", options)}
             {select_field("replies", "Source of the model's replies", RepliesChoice::Recorded)}
             <button class="cw-button cw-primary">"Replay"</button>
         </form>

@@ -20,7 +20,7 @@ use serde_json::json;
 use std::sync::Arc;
 use web::admin::{ADMINISTRATION, Admin, PageError, from_store_error, page};
 use web::html::Heading::Text;
-use web::html::{facts, name as file_name, table, text};
+use web::html::{account_part, facts, name as file_name, table, text};
 use web::openapi::ApiRouter;
 use web::times::now_millis;
 use web::{HttpError, SentJson, query_encoded, see_other, valid_json};
@@ -151,10 +151,7 @@ fn content(skill: &CatalogSkill, enabled: bool, instructions: &[u8], files: Vec<
             </div>
         </section>
         {instructions_view(instructions)}
-        <section class="cw-account-part" aria-labelledby="files">
-            <h2 id="files">"Files"</h2>
-            {table([Text("File")], lines, "There are no files.")}
-        </section>
+        {account_part("files", "Files", table([Text("File")], lines, "There are no files."))}
     }
     .into_any()
 }

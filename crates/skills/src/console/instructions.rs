@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use web::admin::folded_text;
+use web::html::account_part;
 
 /// How much of the instructions a page shows, in bytes.
 const MAX_SHOWN: usize = 256 * 1024;
@@ -10,11 +11,5 @@ const MAX_SHOWN: usize = 256 * 1024;
 pub(super) fn instructions_view(instructions: &[u8]) -> AnyView {
     let mut instructions = String::from_utf8_lossy(instructions).into_owned();
     instructions.truncate(instructions.floor_char_boundary(MAX_SHOWN));
-    view! {
-        <section class="cw-account-part" aria-labelledby="instructions">
-            <h2 id="instructions">"Instructions"</h2>
-            {folded_text("SKILL.md", instructions)}
-        </section>
-    }
-    .into_any()
+    account_part("instructions", "Instructions", folded_text("SKILL.md", instructions))
 }

@@ -15,7 +15,7 @@ use capability::Context;
 use leptos::prelude::*;
 use web::admin::{Admin, PageError, UserNames, delete_section, from_store_error, page};
 use web::html::Heading::{Number, Text};
-use web::html::{error_message, facts, name, number, table, text};
+use web::html::{account_part, error_message, facts, name, number, table, text};
 use web::times::minute;
 use web::{query_encoded, see_other};
 use wire::ErrorCode;
@@ -104,10 +104,7 @@ fn content(detail: SkillDetail, instructions: &[u8], problem: Option<String>, na
                 <a class="cw-button" href=format!("{path}/export?origin=installed")>"Export"</a>
             </div>
         </section>
-        <section class="cw-account-part" aria-labelledby="findings">
-            <h2 id="findings">"Findings of the scan"</h2>
-            {findings_table(detail.findings)}
-        </section>
+        {account_part("findings", "Findings of the scan", findings_table(detail.findings))}
         {instructions_view(instructions)}
         <section class="cw-account-part" aria-labelledby="files">
             <h2 id="files">"Files"</h2>

@@ -1,7 +1,7 @@
 //! CSV exports of lists.
 
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use crate::download::download;
+use axum::response::Response;
 use unicode_normalization::UnicodeNormalization;
 
 /// A CSV file that is being written.
@@ -36,12 +36,7 @@ impl Csv {
 
     /// Returns the file as a download with this name.
     pub(super) fn into_file(self, name: &str) -> Response {
-        let headers = [
-            (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-            (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-            (header::CACHE_CONTROL, "no-store".to_owned()),
-        ];
-        (headers, self.text).into_response()
+        download("text/csv; charset=utf-8", name, self.text)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fields of a list's form, and the values that they send.
 
 use super::from_store_error;
+use crate::html::select_box;
 use auth::password::credential_rules::name_key;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -57,19 +58,22 @@ pub trait Choice: Copy + PartialEq + 'static {
 }
 
 /// Renders a select field.
-pub fn select_field<C: Choice>(name: &'static str, label: &'static str, chosen: C) -> impl IntoView + use<C> {
+pub fn select_field<C: Choice>(name: &'static str, label: &'static str, chosen: C) -> AnyView {
     let option = |(choice, value, text): &(C, &'static str, &'static str)| {
         view! { <option value=*value selected={*choice == chosen}>{*text}</option> }
     };
-    let options = C::ALL.iter().map(option).collect_view();
+    options_field(name, label, C::ALL.iter().map(option).collect_view())
+}
+
+/// Renders a select field with options that are known only at runtime.
+pub fn options_field(name: &'static str, label: &'static str, options: impl IntoView + 'static) -> AnyView {
     view! {
         <label class="cw-admin-field">
             <span>{label}</span>
-            <span class="cw-select">
-                <select name=name>{options}</select>
-            </span>
+            {select_box(name, options)}
         </label>
     }
+    .into_any()
 }
 
 /// Renders an input field.

@@ -1,5 +1,6 @@
 //! Parts that several pages have.
 
+use crate::html::account_part;
 use leptos::prelude::*;
 
 /// Renders a long text, which is hidden until the reader opens it.
@@ -16,14 +17,11 @@ pub fn folded_text(title: &'static str, text: String) -> AnyView {
 /// Renders the section with the button that deletes what a page shows. `path` is that of the page, below which a form is
 /// sent to `/delete`; `note` says what the deletion means.
 pub fn delete_section(path: &str, note: &'static str, button: &'static str) -> AnyView {
-    view! {
-        <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete"</h2>
-            <p class="cw-account-note">{note}</p>
-            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">{button}</button>
-            </form>
-        </section>
-    }
-    .into_any()
+    let content = view! {
+        <p class="cw-account-note">{note}</p>
+        <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
+            <button class="cw-button cw-danger">{button}</button>
+        </form>
+    };
+    account_part("delete", "Delete", content)
 }

@@ -23,6 +23,16 @@ pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
     .into_any()
 }
 
+/// Renders a select box with these options, without its label.
+pub fn select_box(name: &'static str, options: impl IntoView + 'static) -> AnyView {
+    view! {
+        <span class="cw-select">
+            <select name=name>{options}</select>
+        </span>
+    }
+    .into_any()
+}
+
 /// Returns the text of a `textarea` as its `inner_html`: Leptos does not escape the children of this
 /// element, so a text with `</textarea>` would become markup.
 pub fn text_area_content(text: &str) -> String {

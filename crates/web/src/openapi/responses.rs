@@ -1,6 +1,7 @@
 //! Responses whose type says their status.
 
 use super::{Description, RouteOutput};
+use crate::download::content_disposition;
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -30,7 +31,7 @@ pub struct JsonFile<T>(pub &'static str, pub T);
 
 impl<T: Serialize> IntoResponse for JsonFile<T> {
     fn into_response(self) -> Response {
-        let disposition = (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", self.0));
+        let disposition = (header::CONTENT_DISPOSITION, content_disposition("attachment", self.0));
         ([disposition], Json(self.1)).into_response()
     }
 }

@@ -16,6 +16,7 @@ use capability::Context;
 use leptos::prelude::*;
 use serde_json::Value;
 use web::HttpError;
+use web::admin::filters::options_field;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, live_page};
 use web::html::{facts, link, number, short_id, text};
@@ -176,18 +177,13 @@ fn step_view(run: &str, step: &StepRow, state: workflow::StepState, may_retry: b
 
 fn retry_view(id: &str, steps: &[StepRow]) -> AnyView {
     let option = |step: &StepRow| view! { <option value=step.path.clone()>{format!("from {}", step.path)}</option> };
-    let options = steps.iter().map(option).collect_view();
+    let options = view! {
+        <option value="">"the failed steps"</option>
+        {steps.iter().map(option).collect_view()}
+    };
     view! {
         <form method="post" action=format!("{PATH}/{id}/retry")>
-            <label class="cw-admin-field">
-                <span>"Run again"</span>
-                <span class="cw-select">
-                    <select name="path">
-                        <option value="">"the failed steps"</option>
-                        {options}
-                    </select>
-                </span>
-            </label>
+            {options_field("path", "Run again", options)}
             <label class="cw-admin-check">
                 <input type="checkbox" name="current" value="1" />
                 "with the definition as it is now"

@@ -16,7 +16,7 @@ use crate::section::confirm::ConfirmEntry;
 use crate::section::user_auth::UserAuthEntry;
 use crate::section::value::{Id, SecretEntry, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, type_of};
-use crate::shape::{decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -161,7 +161,7 @@ pub(crate) fn read(
 }
 
 fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<McpRef> {
-    let properties = match decode(node, context.shape::<McpEntry>()?, context.report)? {
+    let properties = match context.decode::<McpEntry>(node)? {
         McpEntry::Long(properties) => *properties,
         McpEntry::Short(id) => McpSourceProperties {
             connection_id: Some(id),

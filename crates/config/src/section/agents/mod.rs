@@ -28,7 +28,7 @@ use crate::rule::AccessRule;
 use crate::section::value::Text;
 use crate::section::{Context, connections, operator, rule_entry, type_of};
 use crate::section_type::{SectionType, Sections};
-use crate::shape::{self, Shape, check_value, list_items};
+use crate::shape::{self, check_value, list_items};
 use agent::ToolStrategy;
 use config_source::{Location, Node, PathStep, suggest};
 use contract::ToolChoice;
@@ -85,7 +85,7 @@ fn agent(
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
-    let shape = Shape::of_entry::<AgentEntry>(&context.vocabulary.schema)?;
+    let shape = context.shape::<AgentEntry>()?;
     let (sections, rest) = Sections::of_agent(node, types, shape, context);
     let mut value = check_value(&rest, shape, context.report)?;
     let sections = sections?;

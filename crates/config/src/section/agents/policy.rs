@@ -5,7 +5,6 @@ use crate::config::Config;
 use crate::section::Context;
 use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::check_patterns;
-use crate::shape::decode;
 use agent::{PolicySettings, RuleAction, RuleSettings};
 use config_source::{Node, NodeKind, PathStep};
 use indexmap::IndexMap;
@@ -16,7 +15,7 @@ use std::collections::BTreeSet;
 pub(in crate::section) fn read(root: &Node, context: &mut Context<'_, '_>) -> Option<PolicySettings> {
     let section = root.get("policy").map(|entry| &entry.value);
     let section = section.filter(|section| !matches!(section.kind, NodeKind::Null))?;
-    let policy: PolicySettings = decode(section, context.shape::<PolicySettings>()?, context.report)?;
+    let policy: PolicySettings = context.decode(section)?;
     check(&policy, root, context);
     Some(policy)
 }

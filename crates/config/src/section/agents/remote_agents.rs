@@ -8,7 +8,7 @@ use crate::section::confirm::ConfirmEntry;
 use crate::section::user_auth::{self, Target, UserAuthEntry};
 use crate::section::value::{Id, Setting, Text, check_patterns};
 use crate::section::{Context, annotations, connections, type_of};
-use crate::shape::{decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -200,7 +200,7 @@ pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteAge
 }
 
 fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteAgentRef> {
-    let properties = match decode(node, context.shape::<RemoteEntry>()?, context.report)? {
+    let properties = match context.decode::<RemoteEntry>(node)? {
         RemoteEntry::Long(properties) => *properties,
         RemoteEntry::Short(connection_id) => {
             let marks = SourceAnnotations::default();

@@ -5,7 +5,7 @@ use crate::agent::{Agent, SubAgentRef, ToolRef};
 use crate::section::Context;
 use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::{Id, Text, ToolName};
-use crate::shape::{decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, PathStep};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ pub(crate) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_
     let Some(list) = agent.get("agents") else { return Vec::new() };
     let mut subs: Vec<SubAgentRef> = Vec::new();
     for node in list_items(&list.value, context.report) {
-        let Some(entry) = context.shape::<SubAgentEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+        let Some(entry) = context.decode::<SubAgentEntry>(node) else {
             continue;
         };
         let properties = match entry {

@@ -5,7 +5,6 @@ use crate::agent::{Agent, ModelRef, Titles};
 use crate::connection::{Connection, ConnectionKind};
 use crate::section::Context;
 use crate::section::value::{Id, Text};
-use crate::shape::decode;
 use config_source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -98,7 +97,7 @@ fn for_all(context: &mut Context<'_, '_>) -> Option<TitleEntry> {
     let section = root.get(KEY).map(|entry| &entry.value).filter(|node| !matches!(node.kind, NodeKind::Null))?;
     super::other_model::check(KEY, root, context);
     check(root, context);
-    decode::<TitleEntry>(section, context.shape::<TitleEntry>()?, context.report)
+    context.decode(section)
 }
 
 /// Returns the titles of an agent about which the config says nothing: a short request to the model of its

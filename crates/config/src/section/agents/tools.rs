@@ -8,7 +8,7 @@ use crate::section::confirm::{self, ConfirmEntry};
 use crate::section::entry_ref::{EntryKind, EntryRef};
 use crate::section::value::{EndpointId, ToolName};
 use crate::section::{Context, refuse_prototype_key};
-use crate::shape::{decode, list_items, pattern};
+use crate::shape::{list_items, pattern};
 use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(crate) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
     let mut taken: HashMap<String, Span> = HashMap::new();
     let mut tools = Vec::new();
     for node in list_items(&list.value, context.report) {
-        let Some(entry) = context.shape::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+        let Some(entry) = context.decode::<ToolEntry>(node) else {
             continue;
         };
         let ToolProperties {

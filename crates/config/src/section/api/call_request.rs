@@ -2,7 +2,6 @@
 
 use crate::section::Context;
 use crate::section::value::{EndpointId, Id};
-use crate::shape::decode;
 use config_source::{Node, PathStep};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,7 +43,7 @@ pub(crate) struct CallRequestProperties {
 impl CallRequest {
     /// Reads a step.
     pub(crate) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, context.shape::<Self>()?, context.report)
+        context.decode(step)
     }
 }
 

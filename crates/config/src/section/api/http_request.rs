@@ -2,7 +2,6 @@
 
 use crate::section::value::Id;
 use crate::section::{Context, step_connection};
-use crate::shape::decode;
 use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -80,9 +79,7 @@ enum Method {
 
 /// Checks a step.
 pub(crate) fn check(step: &Node, context: &mut Context<'_, '_>) {
-    let request: Option<HttpRequest> =
-        context.shape::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
-    if let Some(request) = request {
+    if let Some(request) = context.decode::<HttpRequest>(step) {
         step_connection(&request.connection_id.0, "Http", "the type Http", |found| found == "Http", step, context);
         if let Some(path) = step.get("properties").and_then(|properties| properties.value.get("path")) {
             check_path(&path.value, context);

@@ -14,7 +14,7 @@ use crate::config::Endpoint;
 use crate::section::rule_entry::{self, RuleEntry};
 use crate::section::value::{EndpointId, Text};
 use crate::section::{Context, operator};
-use crate::shape::{decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, NodeKind};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
         payload_schema::check(&schema.value, "payload schema", context.report);
     }
     routine::check(node, context);
-    let entry: EndpointEntry = decode(node, context.shape::<EndpointEntry>()?, context.report)?;
+    let entry: EndpointEntry = context.decode(node)?;
     Some(Endpoint {
         secrets: operator::resolve_secrets(&entry.routine, context.env),
         id: entry.id.0,

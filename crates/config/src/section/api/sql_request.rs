@@ -2,7 +2,6 @@
 
 use crate::section::value::{Id, Text};
 use crate::section::{Context, connections, step_connection};
-use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep, suggest};
 use dialect::{Dialect, Statement};
 use schemars::JsonSchema;
@@ -48,7 +47,7 @@ pub(crate) struct SqlRequestProperties {
 impl SqlRequest {
     /// Reads a step.
     pub(crate) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, context.shape::<Self>()?, context.report)
+        context.decode(step)
     }
 }
 

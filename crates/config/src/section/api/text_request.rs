@@ -3,7 +3,6 @@
 use super::payload_schema;
 use crate::section::value::{Id, Text};
 use crate::section::{Context, step_connection};
-use crate::shape::decode;
 use config_source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,18 +92,14 @@ pub(crate) struct GenerateObjectProperties {
 
 /// Checks a step `GenerateText`.
 pub(crate) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
-    let request: Option<GenerateTextRequest> =
-        context.shape::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
-    if let Some(request) = request {
+    if let Some(request) = context.decode::<GenerateTextRequest>(step) {
         check_connection(&request.connection_id, "GenerateText", step, context);
     }
 }
 
 /// Checks a step `GenerateObject`.
 pub(crate) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
-    let request: Option<GenerateObjectRequest> =
-        context.shape::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));
-    let Some(request) = request else { return };
+    let Some(request) = context.decode::<GenerateObjectRequest>(step) else { return };
     check_connection(&request.connection_id, "GenerateObject", step, context);
     if let Some(schema) = step.get("properties").and_then(|entry| entry.value.get("schema")) {
         payload_schema::check(&schema.value, "schema", context.report);

@@ -10,7 +10,6 @@ use crate::config::Page;
 use crate::rule::{AccessRule, OWNER_ROLES};
 use crate::section::Context;
 use crate::section::value::{SecretEntry, Text};
-use crate::shape::decode;
 use config_source::{Node, NodeKind, PathStep, Span};
 use openid_connect::ProviderEntry;
 use schemars::JsonSchema;
@@ -213,8 +212,8 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
     if matches!(node.kind, NodeKind::Null) {
         return local();
     }
-    let entry: Option<AuthEntry> = context.shape::<AuthEntry>().and_then(|shape| decode(node, shape, context.report));
-    let Some(AuthEntry { public_urls: urls, cookie_keys: keys, audit_addresses, mode }) = entry else { return local() };
+    let Some(entry) = context.decode::<AuthEntry>(node) else { return local() };
+    let AuthEntry { public_urls: urls, cookie_keys: keys, audit_addresses, mode } = entry;
     let is_local = matches!(mode, AuthModeEntry::Local);
     let Some(mode) = self::mode(mode, node, context) else { return local() };
     if is_local && let Some(entry) = node.get("publicUrls").or_else(|| node.get("cookieKeys")) {

@@ -9,7 +9,7 @@ use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::pages::PageIndex;
 use crate::section::value::{Text, ToolName};
 use crate::section::{Context, DeclaredIds};
-use crate::shape::{decode, list_items};
+use crate::shape::list_items;
 use config_source::{Node, NodeKind, PathStep, Span};
 use contract::DeclaredAnnotations;
 use schemars::JsonSchema;
@@ -90,7 +90,7 @@ fn tool(
         Some(list) => events::actions(&list.value, None, &mut steps, survey, context),
         None => Vec::new(),
     };
-    let entry = decode::<ClientToolEntry>(node, context.shape::<ClientToolEntry>()?, context.report);
+    let entry = context.decode::<ClientToolEntry>(node);
     match node.get("inputSchema") {
         Some(schema) => payload_schema::check(&schema.value, "input schema", context.report),
         None => {

@@ -13,7 +13,7 @@ use crate::section::dynamic::{self, ReadableNames, ValueContext};
 use crate::section::rule_entry::{self, RuleEntry};
 use crate::section::value::{Id, Text};
 use crate::section::{Context, locale, refuse_prototype_key, type_of};
-use crate::shape::{Shape, check_value, decode, list_items};
+use crate::shape::{check_value, list_items};
 use config_source::{Node, PathStep, Report, Span, suggest};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -73,7 +73,7 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     let events = events::read_page(node, &survey, context);
     let mut client_tools = Vec::new();
     let blocks = blocks(node, &survey, &mut client_tools, context);
-    let entry: PageEntry = decode(node, context.shape::<PageEntry>()?, context.report)?;
+    let entry: PageEntry = context.decode(node)?;
     let id = entry.id.0;
     if is_reserved_segment(&id) {
         let help = "give the page another id".to_owned();
@@ -164,7 +164,7 @@ fn block(
         let names = ReadableNames { state: &survey.state, ..ReadableNames::default() };
         dynamic::check(&part.value, ValueContext::Property, names, context.vocabulary, context.report);
     }
-    let mut value = check_value(node, Shape::of_entry::<Block>(&context.vocabulary.schema)?, context.report)?;
+    let mut value = check_value(node, context.shape::<Block>()?, context.report)?;
     let id = value.get("id")?.as_str()?.to_owned();
     let mut properties = match value.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,

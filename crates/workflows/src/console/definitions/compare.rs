@@ -8,6 +8,7 @@ use axum::response::Response;
 use capability::Context;
 use leptos::prelude::*;
 use serde::Deserialize;
+use web::admin::filters::options_field;
 use web::admin::list::List;
 use web::admin::{Admin, PageError, from_store_error, page};
 use web::html::link;
@@ -52,15 +53,7 @@ fn side_field(name: &'static str, label: &'static str, sides: &[DiffSide], chose
     let option = |side: &DiffSide| {
         view! { <option value=side.key() selected={*side == chosen}>{side.name()}</option> }
     };
-    view! {
-        <label class="cw-admin-field">
-            <span>{label}</span>
-            <span class="cw-select">
-                <select name=name>{sides.iter().map(option).collect_view()}</select>
-            </span>
-        </label>
-    }
-    .into_any()
+    options_field(name, label, sides.iter().map(option).collect_view())
 }
 
 /// Renders the lines. A sign before each says how it has changed, so color is not needed to read them.
