@@ -12,12 +12,14 @@ mod screens;
 use auth::password::KeyScope;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Method, Request, header};
+use axum::extract::ConnectInfo;
+use axum::http::{Method, Request, header, request};
 use chat::Caller;
 use serde_json::{Value, json};
 use server::testing::TestServer;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::ServiceExt;
@@ -139,6 +141,12 @@ fn get(path: String) -> TestRequest {
 
 fn post(path: String, body: Value) -> TestRequest {
     TestRequest { method: Method::POST, path, body: Some(body) }
+}
+
+/// Begins a request from this machine to the whole server.
+fn local_request(method: Method, path: &str) -> request::Builder {
+    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
+    Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1").extension(from)
 }
 
 /// Returns the status and the whole body.

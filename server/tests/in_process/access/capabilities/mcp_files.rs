@@ -1,9 +1,7 @@
 //! Files of documents as resources of the MCP server: how many a user reads at a time.
 
 use crate::access::*;
-use axum::extract::ConnectInfo;
 use axum::response::Response;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 const CONFIG: &str = "
@@ -16,11 +14,10 @@ libraries: [{ id: handbook, documents: [{ name: pump.md, text: The pump runs at 
 
 async fn call_mcp(routes: &Router, method: &str, params: Value) -> Response {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let request = Request::builder().method(Method::POST).uri("/mcp").header(header::HOST, "127.0.0.1");
+    let request = local_request(Method::POST, "/mcp");
     let request = request.header(header::CONTENT_TYPE, "application/json").header("mcp-protocol-version", "2025-11-25");
     let request = request.header(header::ACCEPT, "application/json, text/event-stream");
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    routes.clone().oneshot(request.extension(from).body(Body::from(body.to_string())).unwrap()).await.unwrap()
+    routes.clone().oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap()
 }
 
 async fn json_of(response: Response) -> Value {

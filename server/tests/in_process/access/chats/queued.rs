@@ -1,8 +1,6 @@
 //! Messages that wait for the end of an answer: the server sends them for users who could send them themselves.
 
 use crate::access::*;
-use axum::extract::ConnectInfo;
-use std::net::SocketAddr;
 use std::time::Duration;
 use store::{AddUserOutcome, NewUser, Store, sql};
 
@@ -31,12 +29,10 @@ const USERS: [(&str, &str, &str); 4] = [
 
 /// Sends a request with an API key, and reads the whole answer.
 async fn call_with_key(routes: &Router, key: &str, spec: TestRequest) {
-    let request = Request::builder().method(spec.method).uri(&spec.path).header(header::HOST, "127.0.0.1");
-    let request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+    let request = local_request(spec.method, &spec.path).header(header::AUTHORIZATION, format!("Bearer {key}"));
     let request = request.header(header::CONTENT_TYPE, "application/json").header(header::ACCEPT, "application/json");
     let body = spec.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    let response = routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
+    let response = routes.clone().oneshot(request.body(body).unwrap()).await.unwrap();
     assert_eq!(response.status().as_u16(), 200, "{}", spec.path);
     to_bytes(response.into_body(), usize::MAX).await.unwrap();
 }
