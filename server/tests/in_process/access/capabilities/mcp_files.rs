@@ -27,7 +27,7 @@ async fn json_of(response: Response) -> Value {
 
 /// Waits until the document is read; returns its address.
 async fn document(routes: &Router) -> String {
-    for _ in 0..1_500 {
+    for _ in 0..3_000 {
         let listed = json_of(call_mcp(routes, "resources/list", json!({})).await).await;
         if let Some(uri) = listed["result"]["resources"][0]["uri"].as_str() {
             return uri.to_owned();

@@ -39,7 +39,7 @@ async fn call_with_key(routes: &Router, key: &str, spec: TestRequest) {
 
 /// Waits until a message was sent or refused; returns why it was refused.
 async fn refusal(store: &Store, id: &str) -> String {
-    for _ in 0..1_500 {
+    for _ in 0..3_000 {
         let find = "SELECT coalesce(refusal, '') FROM queued_messages WHERE message_id = $1";
         let find = sql::query_scalar::<String>(find).bind(id);
         let found = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await.unwrap();
