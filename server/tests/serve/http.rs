@@ -39,7 +39,7 @@ impl Server {
         self.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
     }
 
-    /// Sends JSON; returns the status and the answer, which may be a text.
+    /// Sends JSON; returns the status and the answer, which is a string if it is not JSON.
     pub(crate) async fn call(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
         let response = self.request(method, path).json(&body).send().await.unwrap();
         let status = response.status().as_u16();

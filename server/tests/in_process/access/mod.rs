@@ -163,7 +163,7 @@ async fn call_route(routes: &Router, caller: &Caller, spec: TestRequest) -> (u16
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Like [`call_route`]; returns the body as JSON, or as a text.
+/// Like [`call_route`], but returns the body as JSON, or as a string if it is none.
 async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
     let (status, body) = call_route(routes, who, TestRequest { method, path: path.to_owned(), body }).await;
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))

@@ -1,4 +1,4 @@
-//! What each page promises.
+//! The check of each page.
 
 use super::page::HowTo;
 use crate::http::chunks;
@@ -22,7 +22,7 @@ async fn ask(server: &Server, agent: &str, conversation: &str, question: &str) -
     chunks(server.message_to(agent, conversation, question).send().await.unwrap()).await
 }
 
-/// Waits until something is true.
+/// Waits until a condition holds.
 async fn until(expected: &str, is_so: impl AsyncFn() -> bool) {
     let begin = Instant::now();
     while !is_so().await {

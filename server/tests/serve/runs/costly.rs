@@ -14,7 +14,7 @@ async fn serve() -> (Server, TempDir) {
     serve_with("").await
 }
 
-/// Like [`serve`], with a section of the config.
+/// Like [`serve`], with one more section of the config.
 async fn serve_with(section: &str) -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/mcp/tests/mcp/hostile.mjs");
@@ -151,7 +151,7 @@ async fn costly_checks_end_with_the_run_and_the_server() {
     assert!(stop.status().is_success(), "{}", stop.status());
     let received = chunks(stream).await;
     assert!(["abort", "finish"].contains(&received.last().unwrap()["type"].as_str().unwrap()), "{received:?}");
-    // At most two checks run at once, each for a long time, so most of them wait when the first one has ended.
+    // At most two checks run at once, each for a long time, so most of them still wait when the first one has ended.
     let is_checked = |error: reqwest::Result<String>| error.is_ok_and(|error| error.contains("takes too much work"));
     while !is_checked(asked.join_next().await.unwrap().unwrap()) {}
     server.terminate();

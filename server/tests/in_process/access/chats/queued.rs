@@ -11,7 +11,8 @@ agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: dem
 pages: [{ id: p, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
 ";
 
-/// Users, each with a change of their account after their message was queued, and why it is not sent then.
+/// Users, each with the change of their account after their message was queued, and the reason why the message is not sent;
+/// empty if it is sent.
 const USERS: [(&str, &str, &str); 4] = [
     ("ada", "UPDATE users SET name = 'Ada' WHERE id = 'ada'", ""),
     (

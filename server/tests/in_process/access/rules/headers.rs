@@ -1,5 +1,4 @@
-//! The headers that every answer has, also that to a request whose handler panics. Those of other answers are checked with
-//! a server in a process of its own.
+//! The headers of the answer when a handler panics. The test of `runs::policy` in `tests/serve` checks those of other answers.
 
 use crate::access::*;
 
