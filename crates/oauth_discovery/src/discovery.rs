@@ -13,7 +13,7 @@ const NO_PKCE: &str = "the authorization server's metadata do not say that it su
 const OTHER_SERVICE: &str = "the metadata are those of another service";
 const UNCONFIRMED: &str = "the service's metadata name more than the service as the resource of its tokens, and the metadata of \
     that resource do not confirm it";
-/// The path of metadata; that of the resource follows (RFC 9728, 3.1).
+/// The path of the metadata. The path of the resource follows it (RFC 9728, 3.1).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// The most scopes that are taken from metadata.
 pub(crate) const MAX_SCOPES: usize = 50;
@@ -161,7 +161,7 @@ pub(crate) async fn resource_document(
     };
     let path = service.path().trim_end_matches('/');
     urls.extend((!path.is_empty()).then(|| metadata_address(service)));
-    // MCP has this address for services with a path, too.
+    // MCP also uses this address for services with a path.
     urls.push(with_path(service, WELL_KNOWN));
     for url in urls {
         let Some(document) = http.document::<ResourceDocument>(SERVICE, url.clone()).await? else { continue };
@@ -175,8 +175,8 @@ pub(crate) async fn resource_document(
     Ok(None)
 }
 
-/// Returns the metadata of a resource above a service, from the address at which only those who run the host can say
-/// something about it (RFC 9728, 3.3). One of several services of a host could get a token for the others otherwise.
+/// Returns the metadata of a resource that contains a service. They are loaded from the address that only the operators of the
+/// host control (RFC 9728, 3.3). Otherwise one of several services of a host could get a token for the others.
 async fn confirmed(http: &OauthHttp, service: &Url, resource: Url) -> Result<ResourceDocument, OauthError> {
     let document = http.document::<ResourceDocument>(SERVICE, metadata_address(&resource)).await?;
     let names = |document: &ResourceDocument| document.resource.as_deref().map(|named| Named::parse(service, named));
@@ -188,15 +188,15 @@ fn metadata_address(resource: &Url) -> Url {
     with_path(resource, &format!("{WELL_KNOWN}{}", resource.path().trim_end_matches('/')))
 }
 
-/// The resource that metadata name, for a service.
+/// The resource that the metadata of a service name.
 #[derive(Debug, PartialEq, Eq)]
 enum Named {
     /// The service.
     Service,
-    /// A part of the service's host that has more than the service, up to the whole host; without a slash at the end of its
-    /// path.
+    /// A part of the service's host that contains more than the service, up to the whole host. Its path does not end with a
+    /// slash.
     Above(Url),
-    /// Another one, or none at all.
+    /// Another resource, or none.
     Other,
 }
 

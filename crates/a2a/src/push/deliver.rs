@@ -64,11 +64,11 @@ impl Deliveries {
         Ok(())
     }
 
-    /// Stores an address, in place of that with the same id, with a job that sends the current state of the task there.
-    /// Returns false if the task has too many.
+    /// Stores an address, with a job that sends it the current state of the task. It replaces an address with the same id.
+    /// Returns false if the task has too many addresses.
     ///
-    /// The job is enqueued for a task that the agent works on, too, and does nothing then: a run that ends before this is
-    /// committed does not find the address.
+    /// The job is also enqueued while the agent works on the task, and normally does nothing then. It is needed if the run ends
+    /// before this is committed: the end of the run does not find the address.
     pub(crate) async fn keep(&self, row: PushRow, now: i64) -> Result<bool, StoreError> {
         let jobs = self.jobs.clone();
         let keep = self.store.write(move |db| {
@@ -85,7 +85,7 @@ impl Deliveries {
     }
 }
 
-/// Returns the job that sends the state of a task to an address, of which there is one at a time.
+/// Returns the job that sends the state of a task to an address. There is at most one for each address.
 fn sending_job(task_id: String, id: String, owner: &str) -> NewJob {
     let key = format!("{task_id} {id}");
     SEND.job(&Sending { task_id, id }).owner(owner).key(key)

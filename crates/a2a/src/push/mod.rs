@@ -95,8 +95,8 @@ pub(crate) fn check(asked: &CallContext, wanted: &TaskPushNotificationConfig, fi
     Ok(())
 }
 
-/// Stores where a client is told what becomes of its task, with the job that tells it the current state; one with the same
-/// id is replaced. `id` is used if the client names none.
+/// Stores the address at which a client is notified of its task, with the job that sends the current state. An address with
+/// the same id is replaced. `id` is used if the client names none.
 ///
 /// # Errors
 /// There is no such task, it has too many, or this server cannot encrypt them.
