@@ -107,10 +107,12 @@ mod tests {
         panic!("no process waits");
     }
 
-    /// Waits until a process has ended. A zombie process has no command line.
+    /// Waits until a process has ended: it is gone, or a zombie that can be waited for.
     fn wait_for_end(id: u32) {
-        for _ in 0..1_000 {
-            if std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default().is_empty() {
+        for _ in 0..3_000 {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            // The state follows the name, which is in parentheses.
+            if stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X'])) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -168,6 +168,7 @@ async fn emulated_slack_shows_answers_and_takes_files() {
         slack.until_text(&ada, "Here it is.").await;
         slack.write(&server, &eve, "Hi").await;
         slack.write(&server, &eve, "Hi again").await;
+        slack.until_text(&eve, "I answer people who have an account").await;
         let shown = slack.shown(&eve).await;
         assert_eq!(shown.len(), 1);
         assert!(shown[0].read.text.contains("I answer people who have an account"), "{}", shown[0].message);
