@@ -233,7 +233,7 @@ fn question_about_seats() -> String {
     format!("ask-user {}", json!({ "kind": "missing_info", "question": "Where to?", "fields": fields }))
 }
 
-/// The user may decide on the web page, too. Then the client is told that nothing is asked any more.
+/// The user may decide on the web page, too. Then the request to the client is cancelled.
 #[tokio::test(flavor = "multi_thread")]
 async fn decision_in_the_conversation_ends_the_question() {
     let (server, _folder) = start(&start_provider().await, SECTION);
