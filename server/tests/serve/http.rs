@@ -64,6 +64,12 @@ pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
+/// Returns the text of an answer from its chunks.
+pub(crate) fn reply_text(chunks: &[Value]) -> String {
+    let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
+    deltas.filter_map(|chunk| chunk["delta"].as_str()).collect()
+}
+
 /// Returns the status and the error code.
 async fn status_and_code(request: RequestBuilder) -> (u16, String) {
     let response = request.send().await.unwrap();

@@ -1,6 +1,6 @@
 //! JSON Schemas that are expensive to check, from API clients and from an MCP server.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use crate::provider::start_provider;
 use reqwest::{Method, StatusCode};
@@ -121,8 +121,6 @@ async fn costly_tool_schemas_do_not_affect_other_tools() {
     let (server, _folder) = serve().await;
     let ask =
         async |id: &str, text: &str| chunks(server.message_to("demo/helper", id, text).send().await.unwrap()).await;
-    let reply_text =
-        |received: &[Value]| received.iter().filter_map(|chunk| chunk["delta"].as_str()).collect::<String>();
     let received = ask("c1", "costly {}").await;
     let refused = received.iter().find(|chunk| chunk["type"] == "tool-output-error").unwrap();
     assert_eq!(refused["errorText"], "Checking these arguments takes too much work. Use smaller or simpler ones.");
