@@ -18,29 +18,28 @@ const NEWEST: &str = "2026-07-28";
 /// A call whose response is read message by message.
 struct Stream {
     response: Response,
-    text: String,
+    received: Vec<u8>,
 }
 
 impl Stream {
     async fn begin(request: RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, text: String::new() }
+        Self { response, received: Vec::new() }
     }
 
     /// Returns the next message.
     async fn next(&mut self) -> Value {
         loop {
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
-                let data = event.lines().find_map(|line| line.strip_prefix("data:"));
-                let read = data.map(|data| serde_json::from_str(data.trim()).unwrap());
-                self.text = rest.to_owned();
-                if let Some(message) = read {
-                    return message;
+            while let Some(end) = self.received.windows(2).position(|pair| pair == b"\n\n") {
+                let event = String::from_utf8(self.received.drain(..end + 2).collect()).unwrap();
+                if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data:")) {
+                    return serde_json::from_str(data.trim()).unwrap();
                 }
             }
             let more = self.response.chunk().await.unwrap().expect("the stream continues");
-            self.text += std::str::from_utf8(&more).unwrap();
+            // It may end within a character.
+            self.received.extend_from_slice(&more);
         }
     }
 
