@@ -116,20 +116,21 @@ impl MeasuredServer {
         Ok(ProcessTimes::parse(&self.proc("stat")?)?.own)
     }
 
-    /// Returns the resident memory in MB, with the pages of files that are mapped, such as the binary.
+    /// Returns the resident memory in MB, including pages of mapped files such as the binary.
     pub(crate) fn memory_mb(&self) -> Result<f64> {
         self.status_mb("VmRSS:")
     }
 
-    /// Returns the resident memory in MB without the pages of files, which the kernel can take back at any time.
+    /// Returns the resident memory in MB without pages of mapped files, which the kernel can take back at any time.
     pub(crate) fn own_memory_mb(&self) -> Result<f64> {
         self.status_mb("RssAnon:")
     }
 
+    /// Returns a value of `/proc/<id>/status` in MB.
     fn status_mb(&self, name: &str) -> Result<f64> {
         let status = self.proc("status")?;
-        let line =
-            status.lines().find_map(|line| line.strip_prefix(name)).context("a line of the status is missing")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let line = line.with_context(|| format!("no {name}"))?;
         Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
     }
 }

@@ -1,8 +1,8 @@
-// A stand-in of Slack for tests, on a free port of this machine: the package `emulate`. Prints its address. The bot has
-// the token `xoxb-test`, and the persons Ada and Eve have `xoxp-ada` and `xoxp-eve`.
+// Starts a stand-in for Slack, the package `emulate`, on a free port of this machine, and prints its address. The token of
+// the bot is `xoxb-test`; those of the users Ada and Eve are `xoxp-ada` and `xoxp-eve`.
 import { register } from "node:module";
 
-// The package imports two functions of Node 24, which only its command needs, so that it runs on Node 20 as well.
+// The package imports two functions of Node 24 that only its command needs. They are replaced, so that it runs on Node 20.
 const shim =
   'data:text/javascript,export * from "node:module"; export const registerHooks = undefined, stripTypeScriptTypes = undefined;';
 const hooks = `

@@ -1,7 +1,7 @@
-// A stand-in of Telegram for tests, on a free port of this machine: the package `telegram-test-api`. Prints its address.
-// Its paths without a token are for the person: `/sendMessage`, `/sendCallback` and `/getUpdatesHistory`.
+// Starts a stand-in for Telegram, the package `telegram-test-api`, on a free port of this machine, and prints its address.
+// Its paths without a token are for the user: `/sendMessage`, `/sendCallback` and `/getUpdatesHistory`.
 import TelegramServer from "telegram-test-api";
 
-// Its own `start` takes no free port, and deletes messages after a minute.
+// The `start` of the package cannot choose a free port, and deletes messages after a minute.
 const { webServer } = new TelegramServer();
 const server = webServer.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -24,6 +24,6 @@ test("the preview tells why its chat did not open", async ({ page, console }) =>
   await page.goto("/admin/embed");
   await page.getByRole("button", { name: "Show" }).click();
   await expect(page.getByTitle("Preview of the chat").contentFrame().getByRole("alert")).toHaveText("The chat is not available here.");
-  // It is a page of this server, which may frame its own chats, and not a server that cannot be reached.
+  // The error is not `unavailable` or `not_listed`: the server answers, and its own pages may frame its chats.
   expect((await told).text()).toContain("lists this site");
 });

@@ -91,7 +91,7 @@ test("a page is kept for 30 days", async ({ page, server, context, console }) =>
   await turnOn(page);
   const apples = await read(page, "Apples are red");
   await read(page, "Pears are green");
-  /** Lets the first page be this old. */
+  /** Makes the first kept page this many days old. */
   const age = (days: number) =>
     page.evaluate(async (days) => {
       const cache = await caches.open("cw-kept");
@@ -111,7 +111,7 @@ test("a page is kept for 30 days", async ({ page, server, context, console }) =>
   await expect.poll(isStored).toBe(false);
   expect(await titles(page)).toEqual(["Pears are green · Support"]);
 
-  // A page of the server removes it, too.
+  // A kept page that is too old is also removed when a page of the server is opened.
   await context.setOffline(false);
   await read(page, "Plums are blue");
   await page.goto("/auth/account");

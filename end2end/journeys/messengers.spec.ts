@@ -29,7 +29,7 @@ test("a user links their account at a messenger, asks there, and removes the lin
       await page.waitForURL((url) => !url.pathname.startsWith("/auth/"));
 
       await page.goto(`${server.url}/account/messengers`);
-      // The name of the bot is known once the server has asked for it.
+      // The server knows the name of the bot after it has asked Telegram.
       await expect(async () => {
         await page.reload();
         await expect(page.getByRole("heading", { name: "Telegram: @TestNameBot" })).toBeVisible({ timeout: 500 });

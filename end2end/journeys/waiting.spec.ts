@@ -94,10 +94,10 @@ test.describe("messages that wait", () => {
       await expect(page.getByText("Another tab may be editing it.")).toBeVisible({ timeout: 20_000 });
       return other;
     };
-    // The tab is gone, and the server holds the message for ten minutes.
+    // The tab is closed, and the server holds the message for ten minutes.
     await (await editElsewhere("count to 3", "count to 30")).close();
     await sendNext.click();
-    // The time of day follows the text at once.
+    // The time of day follows the text without a space.
     await expect(own(page)).toHaveText([/count to 2000/, /count to 3\d\d:\d\d$/]);
     await chat.idle();
     await expect(page.getByText("Another tab may be editing it.")).toHaveCount(0);
@@ -132,7 +132,7 @@ test.describe("messages that wait", () => {
     await page.getByRole("button", { name: "Remove the waiting message" }).click();
     await expect(waiting).toContainText("Removed as soon as the server can be reached.");
     await expect(page.getByRole("button", { name: "Send the next message" })).toHaveCount(0);
-    // The tab remembers it over a reload.
+    // The tab still knows about the removal after a reload.
     await page.route(/\/api\/message-queues\//, (route) => (route.request().method() === "DELETE" ? route.abort() : route.continue()));
     await context.setOffline(false);
     await page.reload();

@@ -321,8 +321,8 @@ class AgentChatElement extends HTMLElement {
     const server = this.#server;
     const timeout = new Promise((_, reject) => setTimeout(reject, CHECK_TIMEOUT_MS));
     try {
-      // The time in the address has the browser ask again if the module was loaded before. From the server's own pages, such as
-      // the preview of the console, Firefox sends no `Origin`, so the address names the site, too.
+      // The time in the URL makes the browser ask again if the module was loaded before. The URL also contains the site, because
+      // Firefox sends no `Origin` from the server's own pages, such as the preview in the console.
       const query = new URLSearchParams({ at: Date.now(), host: location.origin });
       const { default: isListed } = await Promise.race([import(`${server}/embed-check.js?${query}`), timeout]);
       if (!isListed) return ["not_listed", `The server ${server} does not list this site. Add ${location.origin} to embed.origins in its config.`];

@@ -144,8 +144,7 @@ mod tests {
         assert_eq!(moved, tables);
     }
 
-    /// A new SQLite database begins with the baselines of capabilities, and must not differ from one that was migrated
-    /// step by step.
+    /// A new SQLite database is created from the baselines of capabilities. It must equal one that was migrated step by step.
     #[tokio::test]
     async fn baselines_equal_the_migrations() {
         let tables = capability::tables(definitions()).into_iter();

@@ -69,7 +69,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
                 },
                 () = stop.cancelled() => false,
             };
-            // To detect the protocol, hyper reads the first bytes separately, which doubles the buffer of the connection.
+            // If hyper detects the protocol, it reads the first bytes separately, which doubles the buffer of the connection.
             let builder = if is_http1 { builder.http1_only() } else { builder };
             let connection =
                 builder.serve_connection(TokioIo::new(with_write_timeout(stream, write)), service).into_owned();
@@ -101,7 +101,7 @@ fn with_write_timeout(stream: TcpStream, write: Duration) -> Pin<Box<TimeoutStre
 async fn wait_for_protocol(stream: &TcpStream) -> bool {
     let mut first = [0; H2_PREFACE.len()];
     loop {
-        // The end of the connection is left to hyper.
+        // Hyper handles the end of the connection.
         let Ok(read @ 1..) = stream.peek(&mut first).await else { return false };
         if !H2_PREFACE.starts_with(&first[..read]) {
             return true;
@@ -109,7 +109,7 @@ async fn wait_for_protocol(stream: &TcpStream) -> bool {
         if read == first.len() {
             return false;
         }
-        // A prefix of the preface leaves the protocol open.
+        // These bytes are a prefix of the preface, so the protocol is not known yet.
         tokio::time::sleep(PREFACE_POLL_INTERVAL).await;
     }
 }

@@ -26,8 +26,8 @@ use web::openapi::{ApiRouter, Document};
 /// Builds all routes with their middleware. The document describes those that are mounted with an
 /// [`ApiRouter`]; all others are for browsers.
 ///
-/// Layers that belong together are in a tuple, the outermost first: each call of `layer` puts every route into another
-/// box, which a request then goes through.
+/// Layers that belong together are in a tuple, the outermost first: each call of `layer` wraps every route in one more box,
+/// through which each request passes.
 pub(crate) fn router(state: AppState) -> Router {
     let described = &mut Vec::new();
     let limits = &state.composition.limits;
@@ -69,7 +69,7 @@ pub(crate) fn router(state: AppState) -> Router {
     ));
     let routes = routes.layer((
         from_fn(requests::observe_request),
-        // Around the layers that make answers themselves, so that those have the headers as well.
+        // These surround the layers that answer requests themselves, so that those answers have the headers, too.
         from_fn(embed::forbid_frames),
         // Pages with chats, which may have dictation, say otherwise.
         header_layer(HeaderName::from_static("permissions-policy"), "microphone=()"),

@@ -28,8 +28,8 @@ pub(crate) const PROGRAMS: &[&str] = &[
 
 /// Builds the programs of the journeys and runs them.
 ///
-/// They use the site of a release, which is there already: it is what users get, and its WASM is a seventh of the one for
-/// development, with which they take a third longer. The examples have the latter, with its checks.
+/// They use the site of a release, as users do; it must have been built already. Its WASM has a seventh of the size of the one for
+/// development, with which the journeys take a third longer. The examples use the site for development, with its checks.
 ///
 /// The journeys of the examples and those that take minutes run only if the run is thorough.
 pub(crate) fn journeys(shell: &Shell, is_thorough: bool) -> Result<()> {

@@ -53,8 +53,8 @@ pub(crate) fn release(shell: &Shell) -> Result<()> {
     })
 }
 
-/// Builds everything for development, the server with all features or those that the demo needs. The site is assembled
-/// while the server is compiled, which reads it only when it runs: most of it is made on one core.
+/// Builds everything for development, the server with all features or only those that the demo needs. The site is assembled,
+/// mostly on one core, while the server is compiled: the server reads the site only when it runs.
 pub(crate) fn debug(shell: &Shell, is_full: bool) -> Result<()> {
     client(shell, Profile::Debug)?;
     // The server does not compile without the folder.

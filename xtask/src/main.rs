@@ -36,7 +36,7 @@ enum Command {
         /// Build with optimizations and all features, and embed the site in the binary.
         #[arg(long)]
         release: bool,
-        /// Build the server with all features, which a release always has.
+        /// Build the server with all features; a release always has them.
         #[arg(long)]
         full: bool,
     },
@@ -56,7 +56,7 @@ enum Command {
         /// package, as for `site`.
         #[arg(long, value_name = "FILE")]
         manifest_path: Option<PathBuf>,
-        /// Build the server with all features, as a release. The demo needs none of them.
+        /// Build the server with all features, like a release. The demo needs none of the optional ones.
         #[arg(long, conflicts_with = "manifest_path")]
         full: bool,
         #[arg(last = true)]

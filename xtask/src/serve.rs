@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use xshell::Shell;
 
-/// Builds the server, with all features or those that the demo needs, and runs it.
+/// Builds the server, with all features or only those that the demo needs, and runs it.
 pub(crate) fn run(shell: &Shell, is_full: bool, arguments: &[String]) -> Result<()> {
     build::debug(shell, is_full)?;
     exec_server(&shell.current_dir().join("target/debug/chatwright"), arguments)

@@ -36,7 +36,7 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(result)
 }
 
-/// Does work in a thread of its own while this thread does its part. Returns when both have ended.
+/// Runs `work` in another thread while this thread runs `own_part`. Returns when both have ended.
 pub(crate) fn side_by_side(
     work: impl FnOnce() -> Result<()> + Send,
     own_part: impl FnOnce() -> Result<()>,

@@ -100,14 +100,14 @@ fn shell_in(folder: &Path) -> Result<Shell> {
     Ok(shell)
 }
 
-/// Installs the npm and Python packages of the tests, checks the types of the journeys and builds their site. This waits for
-/// the network, and for the link step of the WASM client and its compression, which use one core: in the meantime the tests
-/// are compiled on the others. The site has a profile of its own, so that these builds do not wait for each other.
+/// Installs the npm and Python packages of the tests, checks the types of the journeys and builds their site. Much of this
+/// waits for the network or uses a single core, for linking and compressing the WASM client, so the tests are compiled on the
+/// other cores in the meantime. The site has its own profile, so these builds do not wait for each other.
 fn prepare_journeys(folder: &Path) -> Result<()> {
     let shell = shell_in(folder)?;
-    // The progress of two builds would be written over each other.
+    // The progress bars of two builds would overwrite each other.
     shell.set_var("CARGO_TERM_PROGRESS_WHEN", "never");
-    // Most of the work is to compile the tests, and each compiler needs up to 2 GB of memory.
+    // The tests, which are most of the work, get the other cores; each compiler needs up to 2 GB of memory.
     shell.set_var("CARGO_BUILD_JOBS", "1");
     tools::ensure_npm_packages(&shell)?;
     tools::ensure_client_packages(&shell)?;
@@ -130,7 +130,7 @@ fn lint_and_compile(shell: &Shell) -> Result<()> {
     })
 }
 
-/// Lets Clippy's compiler compile the workspace where `CI` is set, until the result is dropped.
+/// Where `CI` is set, makes Clippy's compiler compile the workspace until the result is dropped.
 fn linting_compiler(shell: &Shell) -> Vec<PushEnv<'_>> {
     let variables: &[(&str, &str)] = if is_ci() { &LINTING_COMPILER } else { &[] };
     variables.iter().map(|(variable, value)| shell.push_env(variable, value)).collect()
@@ -155,7 +155,7 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
     Ok(cargo(shell).arg("clippy").args(half).args(targets).args(["--", "-D", "warnings"]).run()?)
 }
 
-/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests: see [`test_documentation`].
+/// Runs the Rust tests, with nextest if it is installed. Nextest skips documentation tests; [`test_documentation`] runs them.
 fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     if !tools::has_nextest(shell) {
         return step("run the tests", || {
@@ -182,7 +182,7 @@ fn test(shell: &Shell, is_thorough: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs the documentation tests, unless `cargo test` has run them with the others.
+/// Runs the documentation tests. Without nextest, `cargo test` has run them with the others.
 fn test_documentation(shell: &Shell) -> Result<()> {
     if !tools::has_nextest(shell) {
         return Ok(());

@@ -213,7 +213,7 @@ pub(crate) fn ensure_wasm_opt(shell: &Shell) -> Result<()> {
     ensure_npm_folder(shell, "xtask/npm", "install wasm-opt")
 }
 
-/// Fails if there is no npm, with where to get it.
+/// Fails if npm is not installed, with an error that says where to get it.
 pub(crate) fn ensure_npm() -> Result<()> {
     if find_program("npm").is_none() {
         bail!("npm was not found; it comes with Node 20 or later, from https://nodejs.org");

@@ -65,7 +65,7 @@ pub(crate) enum FormNotice {
     NewKey(String),
 }
 
-/// The messages about a form that was sent, each for one part of the page.
+/// The messages about a submitted form, each for one part of the page.
 #[derive(Default)]
 struct Messages {
     done: Option<&'static str>,

@@ -166,7 +166,7 @@ async fn apply_action(
         }
     };
     let (codes, hashes) = accounts.new_recovery_codes(&user.id);
-    // Another app is recorded when it is confirmed.
+    // Replacing the app is recorded when the new one is confirmed.
     let (change, is_recorded) = match act {
         TwoStepAction::Codes => (SecondFactorChange::RecoveryCodes(hashes, proof), true),
         TwoStepAction::Replace => (SecondFactorChange::Show(proof), false),

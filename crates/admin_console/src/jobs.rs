@@ -182,8 +182,8 @@ async fn status(state: &ConsoleState) -> Result<QueueStatus, UserError> {
     state.chat.jobs().status().await.map_err(from_store_error)
 }
 
-/// A line for each kind, with those that have failed jobs first. The kinds of which no job runs or has failed are
-/// folded: there are dozens, each with the one job that waits for its time.
+/// A row for each kind, those with failed jobs first. Kinds without running or failed jobs are folded: there are dozens, each
+/// with one job that waits for its time.
 fn counts_tables(counts: &[JobCount]) -> AnyView {
     let mut kinds: BTreeMap<&str, [i64; 4]> = BTreeMap::new();
     for count in counts {

@@ -321,7 +321,7 @@ impl Event {
 /// Receives a run's events in order. The run continues once an event is accepted, so a slow sink
 /// slows down its run.
 pub trait EventSink: Send {
-    /// Accepts an event. When this resolves, an event that must be durable is stored.
+    /// Accepts an event. An event that must be durable is stored when this returns.
     ///
     /// # Errors
     /// The sink is closed, and the run ends.

@@ -30,7 +30,7 @@ pub async fn run<S: EventSink>(agent: &Agent, mut turn: TurnInput, sink: &mut S)
         // A recording has the whole history.
         turn.turn_start += turn.context.complete(&mut turn.messages).await;
     }
-    // Boxed, so that the many runs that are not recorded hold no room for it.
+    // Boxed, so that runs that are not recorded, which most are, reserve no memory for it.
     let recorded = agent.recorder.as_ref().and_then(|recorder| recorder.begin(agent, &mut turn)).map(Box::new);
     let runs = recorded.as_ref().map_or(agent, |recorded| &recorded.agent);
     let outcome = run_nested(runs, turn, None, sink).await;

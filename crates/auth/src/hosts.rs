@@ -46,8 +46,8 @@ impl Hosts {
     }
 }
 
-/// Returns the origin under which the sender of a request reaches this server, as far as the config tells: that of one of
-/// its public URLs, or of this machine.
+/// Returns the origin under which the sender of a request reaches this server, if the config allows it: the origin of one of
+/// the public URLs, or of this machine.
 pub fn reached_origin(parts: &Parts, public_urls: &[Url]) -> Option<String> {
     Hosts::new(public_urls).origin(&named_host(&parts.uri, &parts.headers)?)
 }
@@ -58,7 +58,7 @@ pub fn requested_host(request: &Request) -> Option<Authority> {
     named_host(request.uri(), request.headers())
 }
 
-/// Returns the host of a request with this address and these headers; in HTTP/2 it is in the address.
+/// Returns the host of a request with this URI and these headers. In HTTP/2 the host is in the URI.
 fn named_host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let hosts = headers.get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
     match (uri.authority(), hosts.as_slice()) {

@@ -109,7 +109,7 @@ impl AnnotatedSource {
             reads_private: declared.reads_private || self.private.matches(name),
             returns_untrusted: declared.returns_untrusted || self.untrusted.matches(name),
             egress: declared.egress || self.egress.matches(name),
-            // A tool that changes nothing may be called again.
+            // Repeating a call that changes nothing is safe.
             idempotent: declared.idempotent || reads_only || self.idempotent.matches(name),
             reads_only,
         }

@@ -231,8 +231,8 @@ pub trait Capability: Send + Sync + 'static {
         None
     }
 
-    /// Returns the documents that users may read, if the capability keeps them. Other programs than the pages of this
-    /// server offer them.
+    /// Returns the documents that users may read, if the capability stores documents. They are for other programs than the
+    /// pages of this server.
     fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
         None
     }

@@ -147,7 +147,7 @@ impl Capabilities {
         self.all().find_map(Capability::user_prompts)
     }
 
-    /// Returns the documents that users may read, of the first capability that keeps them.
+    /// Returns the documents that users may read, from the first capability that stores documents.
     pub fn user_documents(&self) -> Option<Arc<dyn UserDocuments>> {
         self.all().find_map(Capability::user_documents)
     }

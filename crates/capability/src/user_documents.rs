@@ -4,11 +4,11 @@ use chat::Caller;
 use futures::future::BoxFuture;
 use wire::UserError;
 
-/// The documents that users may read: the capability with libraries knows them. The rights are those of its API; a
-/// document that a caller may not read does not exist for them. The bounds are those of whoever asks.
+/// The documents that users may read. The capability with libraries implements this, with the rights of its API: a document
+/// that a caller may not read does not exist for them. Each caller sets its own bounds.
 pub trait UserDocuments: Send + Sync + 'static {
-    /// Returns documents of the libraries that a caller may read, at most `most`: those after the document `after`, or
-    /// the first ones. Documents without a text, and files that are attached to conversations, are left out.
+    /// Returns at most `most` documents of the libraries that a caller may read: those after the document `after`, or the
+    /// first ones. Documents without text and files attached to conversations are left out.
     ///
     /// # Errors
     /// The database failed.
@@ -19,7 +19,7 @@ pub trait UserDocuments: Send + Sync + 'static {
         most: u32,
     ) -> BoxFuture<'a, Result<UserDocumentPage, UserError>>;
 
-    /// Returns the text of a document from one of its parts on, which are counted from 1, in about `most` bytes.
+    /// Returns about `most` bytes of the text of a document, beginning with one of its parts. Parts are counted from 1.
     ///
     /// # Errors
     /// 404 for a document that the caller may not read, and for a part that it does not have; 409 if it has no text yet,
@@ -58,7 +58,7 @@ pub struct UserDocumentId {
 pub struct UserDocumentPage {
     /// The documents.
     pub documents: Vec<UserDocument>,
-    /// Whether there are others after the last one.
+    /// Whether there are more documents after the last one.
     pub has_more: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct DocumentText {
     pub media_type: &'static str,
     /// The text.
     pub text: String,
-    /// The part with which the text continues; `None` at its end.
+    /// The part at which the text continues; `None` if this is its end.
     pub next: Option<u32>,
 }
 
@@ -91,6 +91,6 @@ pub struct DocumentText {
 pub struct DocumentFile {
     /// The media type.
     pub media_type: String,
-    /// The content; `None` if it is larger than what was asked for.
+    /// The content; `None` if it is larger than the caller accepts.
     pub content: Option<Vec<u8>>,
 }

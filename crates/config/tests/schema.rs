@@ -275,7 +275,7 @@ fn good_configs_are_valid() {
     assert!(count > 5, "{count}");
 }
 
-/// The section of a capability, whose type has the name of one of the crate `config`.
+/// The section of a capability. Its type has the same name as a type of the crate `config`.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "HomeEntry")]
 #[expect(dead_code, reason = "the type is the schema of the section")]

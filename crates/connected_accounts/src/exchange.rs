@@ -59,7 +59,7 @@ impl Exchanges {
         let token = Bearer::new(&issued.access_token);
         let seconds = issued.expires_in.map(|seconds| seconds.max(0).unsigned_abs());
         let life = seconds.map_or(UNKNOWN_LIFE, |seconds| Duration::from_secs(seconds).min(MAX_LIFE));
-        // A token that lives less than twice the margin is used for half of its life.
+        // A token whose lifetime is shorter than twice the margin is used for half of it.
         let until = begun + life.saturating_sub(MARGIN.min(life / 2));
         self.keep(key, Exchanged { token: token.clone(), until });
         Ok(token)

@@ -195,7 +195,7 @@ pub(crate) async fn need(store: &Store, owner: &str, service: &str, scopes: Stri
     changed(store, sql::query(NEED).bind(owner.to_owned()).bind(service.to_owned()).bind(scopes)).await
 }
 
-/// Deletes an account, and returns the deleted row: its tokens are to be revoked, and one that was read before may have older ones.
+/// Deletes an account, and returns it as it was stored last: another request may have renewed its tokens a moment ago.
 pub(crate) async fn delete(
     store: &Store,
     owner: &str,

@@ -87,7 +87,7 @@ pub async fn tokens_of_signed_in_user(sign_in: TestSignIn) -> anyhow::Result<Ser
     Ok(tokens)
 }
 
-/// Adds a user with an identity at an issuer, whose id there is the same.
+/// Adds a user with an identity at an issuer. The user's id is the same there.
 pub(crate) async fn add_user(store: &Store, id: &str, issuer: &str) -> Result<(), StoreError> {
     let user = NewUser {
         id: id.to_owned(),
@@ -104,7 +104,7 @@ pub(crate) async fn add_user(store: &Store, id: &str, issuer: &str) -> Result<()
     Ok(())
 }
 
-/// Returns a provider with this client, which has no secret.
+/// Returns a provider with this client, without a client secret.
 pub(crate) fn provider(issuer: Url, client_id: &str) -> OpenIdProvider {
     OpenIdProvider {
         id: "company".to_owned(),

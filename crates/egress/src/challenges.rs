@@ -1,9 +1,9 @@
-//! The credentials that a service asks for when it refuses a request.
+//! Reads which credentials a service demands when it refuses a request.
 
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 
-/// Returns the challenges of `WWW-Authenticate` as one list. A service may send the header once for each scheme
-/// (RFC 9110, 11.6.1), so the first one alone may not be the wanted one. Values that are not text are left out.
+/// Returns the challenges of all `WWW-Authenticate` headers as one list: a service may send one header for each scheme
+/// (RFC 9110, 11.6.1). Values that are not text are left out.
 pub fn challenges(headers: &HeaderMap) -> String {
     let values = headers.get_all(WWW_AUTHENTICATE).iter().map(HeaderValue::to_str);
     values.filter_map(Result::ok).collect::<Vec<_>>().join(", ")

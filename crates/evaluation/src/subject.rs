@@ -55,10 +55,10 @@ impl Transcript {
     }
 }
 
-/// Checks how an answer ended. One that waits for an approval or was ended by a limit is scored; one that failed is not.
+/// Checks how an answer ended. An answer that waits for an approval or was ended by a limit is scored; a failed one is not.
 ///
 /// # Errors
-/// Why it failed.
+/// The reason why the answer failed.
 pub fn check_outcome(metadata: &MessageMetadata) -> Result<(), String> {
     match metadata.outcome {
         Some(Outcome::Done | Outcome::Waiting | Outcome::Limit) => Ok(()),
@@ -116,7 +116,7 @@ impl Judgement {
         Self { output, cost_usd }
     }
 
-    /// Returns that the agent could not be invoked.
+    /// Returns the result for an agent that could not be invoked.
     pub fn failed(error: &UserError) -> Self {
         Self { output: Err(error.to_string()), cost_usd: 0.0 }
     }

@@ -30,7 +30,7 @@ impl Capability for MessageQueues {
         Some(routes::routes(context.clone()))
     }
 
-    /// Two servers may find the same message at once: one of them reserves it, and the conversation accepts it once.
+    /// Two servers may find the same message at once. Only one of them can reserve it, and the conversation accepts it only once.
     fn jobs(&self, context: &Context) -> Vec<Job> {
         let context = context.clone();
         let send = move || {

@@ -23,7 +23,7 @@ use wire::{ErrorCode, UiMessage, UserError};
 /// The time for which a message that is being edited is not sent, in milliseconds: ten minutes.
 const EDIT_MS: i64 = 10 * 60 * 1_000;
 
-/// How often a change of a message that is being sent is tried, and the pause in between: about ten seconds.
+/// How often a request tries to change a message that a server is sending, and the pause in between: about ten seconds in all.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -143,7 +143,7 @@ async fn put(
     }
 }
 
-/// Stores a message; waits for a server that is sending it, so that it is known whether the change comes too late.
+/// Stores a message. If a server is sending it, this waits for the end, to find out whether the change comes too late.
 async fn put_when_settled(
     context: &Context,
     caller: &Caller,
@@ -160,7 +160,7 @@ async fn put_when_settled(
     Ok(PutOutcome::Sending)
 }
 
-/// The error for a message that a server is sending, for longer than a request waits.
+/// Returns the error for a message that a server has been sending for longer than a request waits.
 fn being_sent() -> UserError {
     let message = "This message is being sent at this moment. Look in the conversation, or try again.";
     UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }

@@ -16,11 +16,11 @@ use wire::{ErrorCode, UserError};
 
 /// The time in which an open page sends the next message itself, in milliseconds.
 const GRACE_MS: i64 = 3_000;
-/// The time for which a message that is being sent is reserved, in milliseconds, if the server is killed meanwhile.
+/// The time for which a message is reserved while it is being sent, in milliseconds. It ends the reservation of a killed server.
 const SENDING_MS: i64 = 60_000;
-/// How often a message is reserved anew while it is being sent.
+/// The interval at which the reservation is extended while the message is being sent.
 const EXTEND_EVERY: Duration = Duration::from_secs(20);
-/// How often the server tries to send a message that cannot be sent for the moment.
+/// How often the server tries to send a message after temporary failures.
 const MAX_ATTEMPTS: i64 = 10;
 /// The pause after the first attempt, in milliseconds. Each further one is twice as long.
 const FIRST_PAUSE_MS: i64 = 10_000;
@@ -62,7 +62,7 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     };
     let Some(request) = request(&due) else { return store::refuse(&context.store, due, UNREADABLE).await };
     let now = now_millis();
-    // The user may have begun to edit it, or another server to send it.
+    // Meanwhile the user may have begun to edit it, or another server to send it.
     if !store::claim(&context.store, &due, now + SENDING_MS, now).await? {
         return Ok(());
     }
@@ -83,8 +83,8 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     }
 }
 
-/// Waits for the end of a sending, and reserves the message for as long as that takes: endpoints that compute the properties
-/// of the agent may need more than a minute. An edit in the meantime would be lost with the row otherwise.
+/// Waits until a message is sent, and extends its reservation as long as that takes: endpoints that compute the properties of
+/// the agent may need more than a minute. Otherwise an edit in the meantime would be deleted with the row.
 pub(crate) async fn reserved<T>(
     store: &Store,
     due: &DueMessage,
@@ -109,8 +109,8 @@ fn is_temporary(error: &UserError) -> bool {
     }
 }
 
-/// Returns the time in milliseconds after which a message is tried again; `None` if there were enough attempts. `attempts` is
-/// the number of those that failed before the last one.
+/// Returns the pause in milliseconds before the next attempt to send a message; `None` after the last attempt. `attempts` is
+/// the number of failed attempts before the current one.
 pub(crate) fn pause(attempts: i64) -> Option<i64> {
     let doublings = attempts.clamp(0, MAX_ATTEMPTS);
     (attempts + 1 < MAX_ATTEMPTS).then(|| (FIRST_PAUSE_MS << doublings).min(LONGEST_PAUSE_MS))
@@ -124,7 +124,7 @@ async fn caller(context: &Context, owner: &str) -> Result<Result<Caller, &'stati
             Ok(Caller::signed_in(owner).with_roles(OWNER_ROLES.map(str::to_owned).to_vec()))
         }
         AuthMode::Anonymous | AuthMode::Accounts(_) if is_visitor_id(owner) => Ok(Caller::visitor(owner)),
-        // Only while they could send it themselves.
+        // Only while they could send the message themselves.
         AuthMode::Accounts(settings) => match user_away(&context.store, settings, owner, KeyScope::Agents).await? {
             Ok(user) => Ok(Caller::signed_in(owner).with_name(Some(user.name)).with_roles(user.roles)),
             Err(AwayRefusal::Disabled) => Err(DISABLED),

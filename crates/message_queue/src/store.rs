@@ -51,7 +51,7 @@ const SENT: &str = "SELECT id FROM messages WHERE conversation_id = $1 AND id = 
 const SENDING: &str = "
     SELECT message_id FROM queued_messages WHERE conversation_id = $1 AND message_id = $2 AND sending_until > $3";
 
-/// A change is a new attempt.
+/// A change resets the attempts.
 const CHANGE: &str = "
     UPDATE queued_messages
     SET queued_content = $3, composer_choices = $4, needs_page = $5, held_until = $6, refusal = NULL,
@@ -88,13 +88,13 @@ const NEXT_DUE: &str = "
                 AND (e.queue_place < q.queue_place OR (e.queue_place = q.queue_place AND e.message_id < q.message_id)))
     ORDER BY q.queued_at, q.message_id LIMIT 1";
 
-/// Only if nobody has changed the message since it was found to be due.
+/// Reserves the message only if it has not changed since it was found to be due.
 const CLAIM: &str = "
     UPDATE queued_messages SET sending_until = $5
     WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3 AND composer_choices = $4
         AND held_until <= $6 AND retry_at <= $6 AND sending_until <= $6 AND needs_page = 0 AND refusal IS NULL";
 
-/// Only while it is reserved.
+/// Extends the reservation only if there is one.
 const EXTEND: &str = "
     UPDATE queued_messages SET sending_until = $3
     WHERE conversation_id = $1 AND message_id = $2 AND sending_until > 0";
@@ -154,7 +154,7 @@ pub(crate) enum PutOutcome {
 /// The outcome of removing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemoveOutcome {
-    /// It does not wait.
+    /// The message is not in the queue any more, or never was.
     Removed,
     /// A server is sending the message, so it cannot be removed until that has ended.
     Sending,
@@ -175,7 +175,7 @@ pub(crate) struct DueMessage {
     pub(crate) content: String,
     /// The state of the composer, as JSON.
     pub(crate) choices: String,
-    /// How often it could not be sent for the moment.
+    /// How many attempts to send it have failed temporarily.
     pub(crate) attempts: i64,
 }
 
@@ -277,7 +277,7 @@ async fn put_in(db: &mut Db, owner: &str, id: &str, new: &NewQueued) -> Result<P
     Ok(PutOutcome::Queued)
 }
 
-/// Removes a message from a queue, if it is there.
+/// Removes a message from a queue, if the queue has it.
 ///
 /// # Errors
 /// The database failed.
@@ -329,11 +329,12 @@ pub(crate) async fn refuse(store: &Store, due: DueMessage, reason: &str) -> Resu
     write(store, refuse).await
 }
 
-/// Reserves a message for being sent, until a time (Unix time in milliseconds) or the call of [`refuse`], [`postpone`] or
-/// [`forget`]. Returns false if it was changed, held, sent or removed since it was found to be due.
+/// Reserves a message so that it can be sent. The reservation ends at a time (Unix time in milliseconds), or when [`refuse`],
+/// [`postpone`] or [`forget`] is called. Returns false if the message was changed, held, sent or removed since it was found to
+/// be due.
 ///
-/// This transaction decides between sending a message and changing it: the one that is stored first takes effect, and the
-/// other one is refused.
+/// If a message is sent and changed at the same time, this transaction decides: the one that is stored first takes effect, and
+/// the other one is refused.
 ///
 /// # Errors
 /// The database failed.
@@ -344,7 +345,7 @@ pub(crate) async fn claim(store: &Store, due: &DueMessage, until: i64, now: i64)
     write.await
 }
 
-/// Reserves a message for longer whose sending has not ended; until a time, Unix time in milliseconds.
+/// Extends the reservation of a message that is still being sent, until a time (Unix time in milliseconds).
 ///
 /// # Errors
 /// The database failed.
@@ -352,7 +353,7 @@ pub(crate) async fn extend(store: &Store, due: &DueMessage, until: i64) -> Resul
     write(store, sql::query(EXTEND).bind(&due.conversation_id).bind(&due.message_id).bind(until)).await
 }
 
-/// Lets a message that could not be sent wait until a time; Unix time in milliseconds.
+/// Postpones a message that could not be sent, until a time (Unix time in milliseconds).
 ///
 /// # Errors
 /// The database failed.

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 /// The timeout for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum number of idle connections to a provider, and how long they are kept. A turn sends its
-/// next request within seconds. After a burst of hundreds of requests, the others are closed.
+/// The maximum number of idle connections to a provider, and how long they are kept. A turn sends its next
+/// request within seconds. After a burst of hundreds of requests, connections above this number are closed.
 const MAX_IDLE_CONNECTIONS: usize = 64;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The timeout for reading an error's body. After that, the error consists of the status.

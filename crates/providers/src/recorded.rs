@@ -61,7 +61,7 @@ pub struct DecodedReply {
     pub parts: Vec<Part>,
     /// Why the reply failed, if it did: the provider reported an error, or the stream is broken.
     pub failure: Option<ModelError>,
-    /// The number of events that were decoded, with the one that failed. Events after a complete reply are not decoded.
+    /// The number of decoded events, including the one that failed. Events after a complete reply are not decoded.
     pub events_read: usize,
 }
 

@@ -110,7 +110,7 @@ fn is_token(sent: &str, tokens: &[SecretString]) -> bool {
 
 /// Returns the address of the resources under the name by which the client has reached the server.
 fn base(parts: &Parts, config: &Config) -> String {
-    // Requests under other names are refused before they get here.
+    // Requests with other host names are refused before this code runs.
     let origin = reached_origin(parts, &config.auth.public_urls).unwrap_or_default();
     format!("{origin}{}", PREFIX.trim_end_matches('/'))
 }

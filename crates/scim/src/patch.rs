@@ -62,7 +62,7 @@ pub(crate) fn operations(body: &Map<String, Value>) -> Result<Vec<Operation>, Sc
                 return Err(ScimError::bad("noTarget", "`remove` needs a `path`."));
             }
             (Value::Null, Value::Object(values)) => {
-                // One too many is enough for the check below.
+                // One more than allowed is enough, because the check below refuses it.
                 for (path, value) in values.iter().take(MAX_OPERATIONS + 1) {
                     operations.push(Operation { operator, path: parse_path(path)?, value: value.clone() });
                 }
@@ -153,7 +153,7 @@ fn change_emails(document: &mut Map<String, Value>, operation: &Operation) -> Re
                 if is_new {
                     emails.push(email);
                 }
-                // Here as well: each one is compared with all before it.
+                // Bounded here as well, because each one is compared with all before it.
                 if emails.len() > MAX_EMAILS {
                     return Err(too_many_emails());
                 }
@@ -164,8 +164,8 @@ fn change_emails(document: &mut Map<String, Value>, operation: &Operation) -> Re
     set_emails(document, emails, operation)
 }
 
-/// Stores the list. If the operation has made another one the primary one, the others no longer are. The list is bounded
-/// after each operation, so that many operations do not become slow by its length.
+/// Stores the list. If the operation has marked an address as primary, the others no longer are. The length of the list is
+/// checked after each operation, so that a request with many operations does not become slow.
 fn set_emails(
     document: &mut Map<String, Value>,
     mut emails: Vec<Value>,

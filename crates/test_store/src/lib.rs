@@ -4,7 +4,7 @@ use std::time::Duration;
 use store::{BeginRun, CapabilityTables, NewMessage, Schema, Store};
 use wire::{Role, UiMessage};
 
-/// How long [`open`] waits for a killed process that still serves the file.
+/// How long [`open`] waits for a killed process that still has the file open.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a database with the tables of these capabilities.
@@ -15,7 +15,7 @@ pub async fn open(tables: &'static [CapabilityTables], url: &str) -> Store {
     Schema::new(tables).open(url, "", PATIENCE).await.unwrap()
 }
 
-/// Runs a test with an empty database of each kind, which has the tables of these capabilities.
+/// Runs a test with an empty database of each kind, with the tables of these capabilities.
 ///
 /// # Panics
 /// Panics if a database cannot be opened.
@@ -27,8 +27,8 @@ pub async fn on_each_database(tables: &'static [CapabilityTables], test: impl As
     }
 }
 
-/// Returns the submission of a user's message after `parent`, with the id of the answer and that of the run that writes
-/// it. It is of the page `p` and the agent `helper`, at the time 1; for others, `BeginRun { now: 10, ..begin_run(…) }`.
+/// Returns the submission of a user's message after `parent`, with the ids of the answer and of the run that writes it, for
+/// the page `p` and the agent `helper` at the time 1. For another time, write `BeginRun { now: 10, ..begin_run(…) }`.
 pub fn begin_run(
     conversation_id: &str,
     parent: Option<&str>,

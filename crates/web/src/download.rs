@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 /// The maximum length of a title in a file name, in characters.
 const MAX_TITLE: usize = 80;
 
-/// Returns a file that a browser saves under this name and keeps in no cache.
+/// Returns a file that a browser saves under this name and does not cache.
 pub fn download(content_type: &str, name: &str, content: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type.to_owned()),

@@ -109,7 +109,7 @@ pub fn valid_json<T>(sent: SentJson<T>) -> Result<T, HttpError> {
     sent.map(|Json(body)| body).map_err(|rejection| json_error(&rejection))
 }
 
-/// The query of a request of the API, as an argument of such a handler.
+/// The query of an API request, as an argument of such a handler.
 pub type SentQuery<T> = Result<Query<T>, QueryRejection>;
 
 /// Returns the query of a request of the API.

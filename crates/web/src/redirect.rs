@@ -15,7 +15,7 @@ pub fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
     with_cookie(response, cookie)
 }
 
-/// Adds a cookie to those that a response sets.
+/// Adds a cookie to a response, besides the cookies that it already sets.
 pub fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
     if let Some(cookie) = cookie {
         response.headers_mut().append(header::SET_COOKIE, cookie);

@@ -2,8 +2,8 @@
 
 use url::form_urlencoded;
 
-// It holds secrets as they were sent, so it has no `Debug`.
-/// The fields that a form has sent. A field may occur several times.
+// It contains secrets as they were sent, so it does not implement `Debug`.
+/// The fields of a submitted form. A field may occur several times.
 pub struct SentFields(Vec<(String, String)>);
 
 impl SentFields {

@@ -1,6 +1,6 @@
 //! Shortens texts.
 
-/// Returns a text, or its first `most` characters and `…` if it has more.
+/// Returns the text, or its first `most` characters followed by `…` if it is longer.
 pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

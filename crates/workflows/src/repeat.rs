@@ -30,11 +30,11 @@ pub(crate) struct Repetition {
     pub(crate) effects: Vec<String>,
 }
 
-/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, and those that
-/// its end has cut off. With a path, also that step and all that started later. Steps whose errors were handled are
-/// not repeated. The path of a step that contains others stands for the first of them. With `repeats_effects`, a
-/// child workflow with the path begins again, although its run could continue. If there is no step with this path, or
-/// the definition of the run is gone, the inner `Err` has the paths that exist.
+/// Returns the steps that are repeated when a run continues after its end: those whose errors ended it, and those that were
+/// still running then. With a path, these are also the step with this path and all steps that started after it. Steps whose
+/// errors were handled are not repeated. If the step with the path contains others, the path means the first of them. With
+/// `repeats_effects`, a child workflow with the path starts again, even if its run could continue. If there is no step with
+/// this path, or the definition of the run is gone, the inner `Err` has the paths that exist.
 ///
 /// # Errors
 /// The database failed.
@@ -99,8 +99,8 @@ fn choose(definition: &Workflow, facts: &RunFacts, rows: Vec<StepRow>, from: &Be
     let mut failures: Vec<String> = Vec::new();
     loop {
         let found = unhandled_failures(definition, facts, &records, now_millis());
-        // Steps that had failed in a container before its time was over would fail it again: they are found without
-        // the record of the container.
+        // Steps that failed in a container before it timed out would fail it again. They are found without the record of the
+        // container.
         let over: Vec<String> = found.iter().filter(|path| is_container(path)).cloned().collect();
         failures.extend(found);
         if over.is_empty() {

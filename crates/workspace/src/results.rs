@@ -177,8 +177,8 @@ mod tests {
             assert!(found.contains("\"city\": \"Rome\"") && found.matches("Rome").count() == 1, "{found}");
             let lines = house.call("read_file", json!({ "path": path, "start_line": 2, "end_line": 3 })).await;
             assert_eq!(lines, "  {\n    \"row\": 0,\n");
-            // While the note is in the history, there is no second one. If it was lost, it is given again, and the file
-            // is not written again.
+            // While the note is in the history, no second one is added. If it was lost, it is added again, but the file is not
+            // written again.
             let text = UserPart::Text { text: told.clone() };
             let with_note = [whole[0].clone(), Arc::new(Message::User(vec![text]))];
             assert_eq!(note(&house, &refused, &with_note, &read).await, None);

@@ -200,7 +200,7 @@ pub(crate) fn fail(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Prints the report of a command, or why the command failed, and returns the exit code.
+/// Prints the report of a command, or why it failed, and returns the exit code.
 pub(crate) fn report(done: anyhow::Result<String>) -> ExitCode {
     match done {
         Ok(report) => {

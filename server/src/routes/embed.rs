@@ -157,8 +157,8 @@ async fn authenticate(
     Ok((known.caller, visitor))
 }
 
-/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Firefox leaves it out when a page of this
-/// server asks, such as the preview of the console. Such a page is trusted to name its own site as `host`.
+/// Returns the site that asks, from the header `Origin`, which scripts cannot set. Firefox does not send it when a page of this
+/// server asks, such as the preview in the console. Such a page is trusted to name its own site as `host`.
 fn asking_site<'a>(headers: &'a HeaderMap, host: &'a str) -> Option<&'a str> {
     match headers.get(header::ORIGIN) {
         Some(origin) => origin.to_str().ok(),
@@ -166,7 +166,7 @@ fn asking_site<'a>(headers: &'a HeaderMap, host: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Returns whether a site may embed chats: one that the config lists, or this server itself, whose console shows a preview.
+/// Returns whether a site may embed chats: the config lists it, or it is this server itself, whose console shows a preview.
 fn may_frame(state: &AppState, site: &str, sent: &Credentials) -> bool {
     let authentication = state.composition.current.authentication();
     authentication.may_embed(site) || authentication.origin(sent).is_some_and(|own| own == site)

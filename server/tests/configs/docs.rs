@@ -145,7 +145,7 @@ fn pages() -> Vec<PathBuf> {
     files
 }
 
-/// Returns whether a page is about a task, with all files that it needs.
+/// Returns whether a page is about a task. Such a page contains all files that it needs.
 fn is_about_task(page: &Path) -> bool {
     page.file_name().is_some_and(|name| name.to_string_lossy().starts_with("howto-"))
 }
@@ -164,8 +164,8 @@ fn documentation_fragments_are_valid() {
         let text = fs::read_to_string(&path).unwrap();
         for fragment in fragments(&text) {
             seen += 1;
-            // The first shows only the access rule of an entry. The others are whole configs with files beside them; the test
-            // that follows these pages checks them there.
+            // The fragments of `rights.md` are access rules without their entries. Pages about tasks contain whole configs
+            // with their files; the tests in `tests/serve/howto` check them.
             if path.ends_with("rights.md") || is_about_task(&path) {
                 continue;
             }

@@ -39,7 +39,7 @@ impl Server {
         self.request(Method::GET, path).send().await.unwrap().json().await.unwrap()
     }
 
-    /// Sends JSON; returns the status and the answer, which may be a text.
+    /// Sends JSON; returns the status and the answer, which is a string if it is not JSON.
     pub(crate) async fn call(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
         let response = self.request(method, path).json(&body).send().await.unwrap();
         let status = response.status().as_u16();
@@ -62,6 +62,12 @@ pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     assert!(text.ends_with("data: [DONE]\n\n"), "{text}");
     let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+/// Returns the text of an answer from its chunks.
+pub(crate) fn reply_text(chunks: &[Value]) -> String {
+    let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
+    deltas.filter_map(|chunk| chunk["delta"].as_str()).collect()
 }
 
 /// Returns the status and the error code.

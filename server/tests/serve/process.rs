@@ -10,10 +10,15 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
+/// The time after which the client closes an idle connection. The server does so after ten seconds; a request that the client
+/// sends on such a connection at that moment would fail.
+const MAX_IDLE: Duration = Duration::from_secs(5);
+
 /// Returns a client for tests. They check redirects themselves; a server that sends nothing for a minute fails the
 /// request, so that a test that hangs says at which one.
 pub(crate) fn client() -> Client {
-    Client::builder().redirect(Policy::none()).read_timeout(Duration::from_secs(60)).build().unwrap()
+    let client = Client::builder().redirect(Policy::none()).read_timeout(Duration::from_secs(60));
+    client.pool_idle_timeout(MAX_IDLE).build().unwrap()
 }
 
 /// A running server with its own database; it is killed when dropped.

@@ -1,7 +1,7 @@
 //! A scripted model provider.
 
 use axum::body::{Body, Bytes};
-use axum::routing::post;
+use axum::routing::{MethodRouter, post};
 use axum::{Json, Router};
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -12,18 +12,11 @@ use tokio::net::TcpListener;
 /// tool; the next reply is the tool's result and the names of the offered tools. `say TEXT` replies
 /// with TEXT, `instructions` with the instructions. A note of the server is repeated.
 pub(crate) async fn start_provider() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let router =
-        Router::new().route("/v1/chat/completions", post(async |Json(request): Json<Value>| complete(&request)));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    address
+    serve(post(async |Json(request): Json<Value>| complete(&request))).await
 }
 
-/// Starts a provider that answers each message with a call of this tool, and its result with a text.
+/// Starts a provider that answers each message of the user with a call of this tool, and the result of the call with a text.
 pub(crate) async fn start_calling_provider(tool: &str, arguments: &Value) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let call = format!("{tool} {arguments}");
     let answer = move |Json(mut request): Json<Value>| {
         let last = request["messages"].as_array_mut().unwrap().last_mut().unwrap();
@@ -32,21 +25,24 @@ pub(crate) async fn start_calling_provider(tool: &str, arguments: &Value) -> Str
         }
         std::future::ready(complete(&request))
     };
-    let router = Router::new().route("/v1/chat/completions", post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    address
+    serve(post(answer)).await
 }
 
 /// Starts a provider that writes a word and then nothing more.
 pub(crate) async fn start_silent_provider() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let answer = async || {
         let delta = json!({ "choices": [{ "index": 0, "delta": { "content": "Well" }, "finish_reason": null }] });
         let first = futures::stream::iter([Ok::<_, Infallible>(Bytes::from(format!("data: {delta}\n\n")))]);
         ([("content-type", "text/event-stream")], Body::from_stream(first.chain(futures::stream::pending())))
     };
-    let router = Router::new().route("/v1/chat/completions", post(answer));
+    serve(post(answer)).await
+}
+
+/// Starts a provider; returns its address.
+async fn serve(completions: MethodRouter) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let router = Router::new().route("/v1/chat/completions", completions);
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     address
 }

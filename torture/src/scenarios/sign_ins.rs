@@ -98,7 +98,7 @@ fn http_client() -> Result<reqwest::Client> {
     Ok(http.pool_max_idle_per_host(1).build()?)
 }
 
-/// Returns the session cookie that an answer sets.
+/// Returns the session cookie that a response sets.
 pub(super) fn session_cookie(answer: &Response) -> Result<String> {
     let set = answer.headers().get_all(SET_COOKIE).iter().filter_map(|set| set.to_str().ok());
     let session = set.filter_map(|set| set.split(';').next()).rfind(|set| set.contains("cw_session="));

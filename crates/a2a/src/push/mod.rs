@@ -95,8 +95,8 @@ pub(crate) fn check(asked: &CallContext, wanted: &TaskPushNotificationConfig, fi
     Ok(())
 }
 
-/// Stores an address to which the states of a task are sent, in place of that with the same id, together with the job that sends
-/// the current state. `id` is used if the client names none.
+/// Stores the address at which a client is notified of its task, with the job that sends the current state. An address with
+/// the same id is replaced. `id` is used if the client names none.
 ///
 /// # Errors
 /// There is no such task, it has too many, or this server cannot encrypt them.

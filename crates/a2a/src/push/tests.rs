@@ -28,7 +28,7 @@ async fn due(store: &Store, conversation: &str) -> Vec<String> {
     due.into_iter().map(|(task, id, owner)| format!("{task} {id} {owner}")).collect()
 }
 
-/// Returns the keys and owners of the jobs, which nobody runs here.
+/// Returns the keys and owners of the jobs. No worker runs here, so they stay in the queue.
 async fn enqueued(deliveries: &Deliveries) -> Vec<String> {
     let jobs = deliveries.jobs.list(JobFilter::default(), 100).await.unwrap();
     let mut jobs: Vec<_> = jobs
@@ -56,7 +56,7 @@ async fn clients_are_told_each_state_once() {
         for kept in [waits.clone(), row("ada", "a-m2", "two")] {
             assert!(deliveries.keep(kept, 1).await.unwrap());
         }
-        // At once, also for the one that the agent works on, whose end may be stored at the same time.
+        // The job is enqueued at once, also for the task that the agent works on: its end may be stored at the same time.
         assert_eq!(enqueued(&deliveries).await, ["a-m1 one ada", "a-m2 two ada"]);
         // The other one is being worked on.
         assert_eq!(due(&store, "").await, ["a-m1 one ada"]);

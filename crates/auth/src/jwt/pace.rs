@@ -1,15 +1,15 @@
-//! The pace of requests to a server that publishes keys, or the metadata with their address.
+//! Limits how often a server that publishes keys, or metadata with the address of keys, is asked.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The minimum time between two requests: what strangers send, such as tokens with invented key ids, causes no more.
+/// The minimum time between two requests, so that strangers cannot cause many, for example by tokens with invented key ids.
 pub(super) const MIN_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Keeps the requests to one server apart.
+/// Spaces the requests to one server.
 #[derive(Default)]
 pub(crate) struct RequestPace {
-    /// When the last request ended, or began if it has not ended.
+    /// When the last request ended; while one is running, when it began.
     last: Option<Instant>,
 }
 
@@ -21,11 +21,11 @@ impl RequestPace {
 
     /// Waits for a request.
     pub(crate) async fn run<T>(&mut self, request: impl Future<Output = T>) -> T {
-        // The caller may stop to wait before the request ends.
+        // The caller may stop waiting before the request ends.
         self.last = Some(Instant::now());
         let answer = request.await;
-        // A request without an answer takes longer than the interval: if that began with the request, each of those who have
-        // waited for it would send one of their own, one after the other.
+        // A request that is not answered takes longer than the interval. If the interval began with the request, each waiting
+        // caller would then send its own request, one after the other.
         self.last = Some(Instant::now());
         answer
     }

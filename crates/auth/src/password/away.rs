@@ -1,11 +1,12 @@
-//! Users as whom the server acts while they send no request, such as those whose messages wait for the end of an answer.
+//! Users for whom the server acts without a request of theirs, for example to send a message that has waited for the end of an
+//! answer.
 
 use super::{KeyScope, now_millis, session_lifetime, sign_in_ways};
 use config::AccountAuth;
 use std::sync::Arc;
 use store::{ApiKeyRow, Store, StoreError, User};
 
-/// Why the server does not act as a user.
+/// The reason why the server does not act for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwayRefusal {
     /// There is no such user.
@@ -14,13 +15,13 @@ pub enum AwayRefusal {
     Disabled,
     /// An administrator has set the password, and the user has not replaced it.
     MustChangePassword,
-    /// The user is signed in nowhere, and has no API key with the scope.
+    /// The user has no session, and no API key with the scope.
     SignedOut,
 }
 
-/// Returns a user as whom the server may act now: one with a session, or with an API key that has this scope. A user without a
-/// session who must replace the password is refused also with an API key, unlike a request with it: the administrator may have
-/// set the password because somebody else knew it.
+/// Returns a user for whom the server may act now: one with a session, or with an API key that has this scope. A user without
+/// a session who must replace the password is refused even with an API key, although a request with that key would be accepted:
+/// the administrator may have set the password because somebody else knew it.
 ///
 /// # Errors
 /// The database failed.

@@ -46,7 +46,7 @@ pub struct Throttled {
 /// A counted attempt.
 #[derive(Debug)]
 pub struct SignInAttempt {
-    /// `None` if only the limit of the address counts.
+    /// `None` if only the limit for the address applies.
     name: Option<String>,
     address: Option<IpAddr>,
 }
@@ -60,8 +60,7 @@ impl Throttle {
         self.begin_at(Some(name), address, Instant::now())
     }
 
-    /// Counts an attempt in which no name is guessed, for example an answer of a provider: only the limit of the address
-    /// counts.
+    /// Counts an attempt that guesses no name, for example an answer of a provider. Only the limit for the address applies.
     ///
     /// # Errors
     /// The limit is exceeded.

@@ -113,7 +113,7 @@ impl Picture {
                 known.edits += 1;
                 return self.save();
             }
-            // The state with the buttons stays, and the next one comes after what the person has pressed.
+            // The message with its buttons stays, and its next state appears below the press of the button.
             known.id.clear();
             (place, edits) = (known.place.clone(), known.edits + 1);
         }

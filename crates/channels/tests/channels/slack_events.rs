@@ -36,7 +36,7 @@ pub(crate) async fn deliver_json(server: &TestServer, payload: &Value) -> u16 {
     deliver(server, SIGNING_SECRET, "application/json", &payload.to_string()).await.0
 }
 
-/// Delivers a pressed button; returns the status.
+/// Delivers the press of a button; returns the status.
 pub(crate) async fn deliver_form(server: &TestServer, payload: &Value) -> u16 {
     let payload = payload.to_string();
     let body = url::form_urlencoded::Serializer::new(String::new()).append_pair("payload", &payload).finish();

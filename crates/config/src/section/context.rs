@@ -41,7 +41,7 @@ pub(crate) struct Context<'n, 'r> {
 pub(crate) type DeclaredIds<'n> = IndexMap<&'n str, &'n Node>;
 
 impl<'r> Context<'_, 'r> {
-    /// Returns the shape of an entry type of this crate. `None` if the config cannot contain it.
+    /// Returns the shape of a type of this crate for entries; `None` if no config can contain the type.
     pub(crate) fn shape<T: JsonSchema>(&self) -> Option<Shape<'r>> {
         Shape::of_entry::<T>(&self.vocabulary.schema)
     }

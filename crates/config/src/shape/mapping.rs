@@ -22,7 +22,7 @@ struct Property<'s> {
 }
 
 impl<'s> Property<'s> {
-    /// Returns its shape. This resolves references, so it is left until a value is checked: most properties of most
+    /// Returns its shape. This resolves references, so it is done only when a value is checked: most properties of most
     /// mappings are absent.
     fn shape(&self) -> Shape<'s> {
         self.parent.at(self.schema)

@@ -188,7 +188,7 @@ mod tests {
     use super::super::schema_with;
     use super::*;
 
-    /// A value whose reference is not found would accept everything.
+    /// A reference that is not found would accept every value.
     #[test]
     fn all_references_name_a_definition() {
         let root = schema_with(&[], &[]);

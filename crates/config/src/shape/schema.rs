@@ -19,8 +19,8 @@ use serde_json::Value;
 pub(crate) fn schema_with(sections: &[SectionType], connections: &[ConnectionType]) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     define_page_parts(&mut generator);
-    // The types of this crate come first, so that they keep their names, by which they are found. A type of a capability
-    // that has the name of one of them gets another one.
+    // The types of this crate are added first, so that they keep the names by which they are found. A type of a capability
+    // with the same name is renamed.
     RootEntry::json_schema(&mut generator);
     let added: Vec<_> = sections.iter().map(|section| (section, section.schema(&mut generator))).collect();
     let connections: Vec<_> = connections.iter().map(|added| added.schema(&mut generator)).collect();

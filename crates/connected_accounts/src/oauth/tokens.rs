@@ -103,7 +103,7 @@ impl TokenClient<'_> {
     /// Exchanges the token of a sign-in for one of a service.
     pub(crate) async fn exchange(&self, request: &ExchangeRequest<'_>) -> Result<IssuedTokens, OauthError> {
         let scopes = request.scopes.join(" ");
-        // An authorization server may not know both.
+        // An authorization server may not support both parameters.
         let target = match request.audience {
             Some(audience) => ("audience", audience),
             None => ("resource", request.resource),
@@ -149,8 +149,8 @@ impl TokenClient<'_> {
         }
     }
 
-    /// Returns the headers and the body of a form, with what proves who the client is. Parameters without a value are left
-    /// out: they count as absent (RFC 6749, 3.2), but some servers refuse them.
+    /// Returns the headers and the body of a form, with the authentication of the client. Parameters without a value are left
+    /// out: servers must treat them as absent (RFC 6749, 3.2), but some refuse them.
     fn form(&self, pairs: &[(&str, &str)]) -> (HeaderMap, Vec<u8>) {
         let mut form = Serializer::new(String::new());
         form.extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));
@@ -176,8 +176,8 @@ impl TokenClient<'_> {
         if status == 200 {
             return Ok(body);
         }
-        // Other statuses without a known code do not come from a token endpoint that refuses: the address may be wrong, or
-        // there are too many requests.
+        // Other statuses without a known code are not refusals of a token endpoint: the address may be wrong, or there are too
+        // many requests.
         let unknown = matches!(status, 400 | 401 | 403).then_some("an unknown error");
         let code = error_code(&body).or(unknown).filter(|_| (400..500).contains(&status));
         Err(code.map_or_else(|| OauthError::Unreachable(WHAT, format!("HTTP {status}")), OauthError::Refused))

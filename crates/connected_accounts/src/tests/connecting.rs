@@ -118,7 +118,7 @@ async fn metadata_of_others_are_refused() {
     check(none(), json!({ "registration_endpoint": null }), unregistered).await;
 }
 
-/// One of several services of a host must not get a token for all of them because it names the host as its resource.
+/// If a host has several services, none of them may get a token for all of them by naming the host as its resource.
 #[tokio::test]
 async fn a_token_is_for_more_than_the_service_only_if_the_host_says_so() {
     let store = Schema::new(&[TABLES]).open("sqlite::memory:", "", Duration::ZERO).await.unwrap();

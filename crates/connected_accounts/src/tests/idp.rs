@@ -23,7 +23,7 @@ pub(super) struct Behaviour {
     pub(super) metadata: Value,
     /// Overrides of the service's metadata.
     pub(super) resource: Value,
-    /// The metadata of the whole host; none if this is null.
+    /// The metadata of the whole host; `Null` if there are none.
     pub(super) host: Value,
     /// The lifetime of access tokens in seconds.
     pub(super) life: i64,

@@ -32,7 +32,7 @@ pub(super) async fn sign_up(store: &Store, id: &str) {
 pub(super) fn accounts_with_sign_in(store: &Store) -> Accounts {
     let accounts = accounts(store);
     let client_secret = Some("s3cret".into());
-    // A `Url` would have a slash at its end.
+    // A `Url` would end with a slash.
     let issuer = ISSUER.to_owned();
     let company = OpenIdProvider { issuer, client_secret, ..provider(ISSUER.parse().unwrap(), "chat") };
     accounts.set_providers(SignInProviders::from_iter([company]));

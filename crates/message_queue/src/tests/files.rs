@@ -63,7 +63,7 @@ async fn files_are_released_with_their_last_message() {
         put_files(store, "q2", &["shared", "sent"]).await;
         check(&["shared", "sent"]).await;
 
-        // Those of messages of the conversation stay, also after a further message with them was removed.
+        // Files of messages in the conversation stay, even after another message with the same files was removed.
         let sent = serde_json::from_value(with_files("q2", &["shared", "sent"])).unwrap();
         let next = Turn { conversation: "c", key: "q2", after: Some("a-m"), epoch: 2 };
         turn_with(store, &next, sent, (Outcome::Done, EndReason::Done)).await;

@@ -13,7 +13,7 @@ async fn open(url: &str) -> Store {
     Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
 }
 
-/// Adds a message to the queue of each conversation, reserves and sends it; goes on where a killed process stopped.
+/// Adds a message to the queue of each conversation, reserves and sends it. Continues where a killed process stopped.
 async fn serve(url: &str) {
     let store = open(url).await;
     for number in 0..CONVERSATIONS {
@@ -22,7 +22,7 @@ async fn serve(url: &str) {
         match put(&store, "ada", &conversation, NewQueued { now: 10, ..new(&id, "Next") }).await.unwrap() {
             PutOutcome::Queued => {
                 assert_eq!(due(&store, 10).await.as_ref(), Some(&id));
-                // The reservation has passed at the time of the next attempt.
+                // The reservation has ended by the time of the next attempt.
                 assert!(claim(&store, &first_due(&store).await, 10, 10).await.unwrap());
             }
             outcome => assert_eq!(outcome, PutOutcome::Sent),

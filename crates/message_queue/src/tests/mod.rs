@@ -182,7 +182,7 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
         put(store, "ada", "c", new("q1", "Changed")).await.unwrap();
         assert_eq!(first_due(store).await.attempts, 0, "a change is a new attempt");
 
-        // The row is deleted with the message, by whomever it is sent, also while a tab edits it.
+        // The row is deleted when the message is sent, no matter by whom, and even while a tab edits it.
         put(store, "ada", "c", NewQueued { held_until: 1_000, ..new("q1", "Edited again") }).await.unwrap();
         done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m2"), epoch: 3 }).await;
         assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["q2"]);
@@ -191,14 +191,14 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
     .await;
 }
 
-/// The transactions of an edit and of the server that sends: the first one takes effect.
+/// Of an edit and the start of sending, the transaction that is first takes effect.
 #[tokio::test]
 async fn a_message_is_either_edited_or_sent() {
     on_each_database(async |store| {
         done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
         let put_at = async |new: NewQueued, now: i64| put(store, "ada", "c", NewQueued { now, ..new }).await.unwrap();
         assert_eq!(put_at(new("q1", "Old"), 5).await, PutOutcome::Queued);
-        // The edit begins or ends, the message is removed, or another server sends it, after it was found to be due.
+        // After the message was found to be due, an edit begins or ends, it is removed, or another server sends it.
         let due_before = first_due(store).await;
         assert_eq!(put_at(NewQueued { held_until: 20, ..new("q1", "Old") }, 10).await, PutOutcome::Queued);
         assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it is being edited");
@@ -209,7 +209,7 @@ async fn a_message_is_either_edited_or_sent() {
         assert!(!claim(store, &edited, 60, 10).await.unwrap(), "another server sends it");
         assert_eq!(due(store, 59).await, None);
 
-        // Nothing changes it until the sending has ended.
+        // Nothing can change it while it is being sent.
         assert_eq!(put_at(NewQueued { held_until: 90, ..new("q1", "Too late") }, 10).await, PutOutcome::Sending);
         assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Sending);
         assert_eq!(removed(store, "bob", "q1").await, RemoveOutcome::Gone);
@@ -217,7 +217,7 @@ async fn a_message_is_either_edited_or_sent() {
         postpone(store, edited.clone(), 30).await.unwrap();
         assert_eq!(put_at(new("q1", "Newer"), 10).await, PutOutcome::Queued);
         assert!(!claim(store, &edited, 60, 30).await.unwrap());
-        // A server that was killed holds it for a limited time.
+        // The reservation of a killed server ends after a limited time.
         let newer = first_due(store).await;
         assert!(claim(store, &newer, 60, 10).await.unwrap());
         assert_eq!(put_at(new("q1", "After the kill"), 60).await, PutOutcome::Queued);
@@ -238,7 +238,7 @@ async fn a_message_is_either_edited_or_sent() {
     .await;
 }
 
-/// Agents whose properties are computed by slow endpoints accept a message late.
+/// An agent whose properties are computed by slow endpoints accepts a message late.
 #[tokio::test]
 async fn a_message_is_reserved_for_as_long_as_it_is_being_sent() {
     on_each_database(async |store| {
@@ -255,7 +255,7 @@ async fn a_message_is_reserved_for_as_long_as_it_is_being_sent() {
         send().await;
         assert_eq!(change().await, PutOutcome::Sending);
 
-        // A message that is not reserved any more stays so.
+        // A reservation that has ended is not extended.
         postpone(store, due.clone(), 0).await.unwrap();
         send().await;
         assert_eq!(change().await, PutOutcome::Queued);

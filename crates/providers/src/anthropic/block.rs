@@ -224,7 +224,7 @@ fn content_text(content: &RawValue) -> Option<String> {
     json::text_from_json(content.get())
 }
 
-/// Appends a delta of text; an empty one is left out.
+/// Appends a delta of text, unless it is empty.
 pub(super) fn push_text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {
     if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
         parts.push(Part::TextDelta { id: id.to_owned(), delta });

@@ -1,14 +1,14 @@
-//! Reads the most frequent event, a delta of text, in the form in which Anthropic writes it. The general code reads any
-//! form, and for that parses the text of a delta three times.
+//! Reads the most frequent event, a text delta, in the exact form in which Anthropic writes it. The general code reads every
+//! form, but parses the text of a delta three times.
 
-/// Returns the index of the block and the text; `None` for other events, and for other forms of this one.
+/// Returns the index of the block and the text; `None` for other events, and for text deltas in another form.
 pub(super) fn read(data: &str) -> Option<(u64, String)> {
     let rest = data.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
     let (index, delta) = rest.split_once(',')?;
     let text = delta.strip_prefix(r#""delta":{"type":"text_delta","text":"#)?;
     // Anthropic pads some events with spaces before the last brace.
     let text = text.strip_suffix('}')?.trim_end().strip_suffix('}')?;
-    // If anything follows the text, this is not a single string, and fails.
+    // This fails if anything follows the text, because then it is not a single string.
     Some((serde_json::from_str(index).ok()?, serde_json::from_str(text).ok()?))
 }
 
@@ -29,7 +29,7 @@ mod tests {
         check(&delta(r#""""#), Some((2, "")));
         let padded = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}   }"#;
         check(padded, Some((0, "a")));
-        // The general code decides about these.
+        // The general code handles these.
         check(&delta("null"), None);
         check(&delta(r#"["a"]"#), None);
         check(&delta(r#""a","text":"b""#), None);

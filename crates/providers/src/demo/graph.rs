@@ -1,5 +1,5 @@
 //! Finds entities and relations for requests of the capability `knowledge`, and answers from relations. It looks for
-//! sentences in which a type of relations stands between two names, such as "Mara Lindholm leads the people team."
+//! sentences with a type of relation between two names, such as "Mara Lindholm leads the people team."
 
 use super::turn::{DemoAction, DemoTurn, say, say_and_call};
 use contract::{ToolOutput, ToolResult};

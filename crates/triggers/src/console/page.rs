@@ -243,7 +243,7 @@ fn again_form(path: &str, delivery: &Delivery) -> AnyView {
     row_button(format!("{path}/deliveries/{}/again", delivery.id), "Deliver again", label)
 }
 
-/// Renders the link to the body. Its label has the time, since all rows have the same text.
+/// Renders the link to the body. Its label contains the time, because the text is the same in all rows.
 fn body_link(path: &str, delivery: &Delivery) -> AnyView {
     let label = format!("Show the body of {}", minute(delivery.received_at));
     view! { <a href=format!("{path}/deliveries/{}", delivery.id) aria-label=label>"Show"</a> }.into_any()

@@ -123,8 +123,8 @@ impl FromIterator<MenuEntry> for Menu {
 /// The id of the menu's element.
 const MENU_ID: &str = "admin-menu";
 
-/// Renders the menu, in which the entry with the path `tab` is the current one. In a narrow window the style sheet
-/// makes it a popover of the button, which shows what waits on all pages.
+/// Renders the menu. The entry with the path `tab` is the current one. In a narrow window the style sheet makes the menu a
+/// popover of the button, which shows how many items wait on all pages.
 pub(super) fn menu_view(entries: &[MenuEntry], counts: &[MenuCount], tab: &str) -> AnyView {
     let current = entries.iter().find(|entry| entry.path == tab).map(|entry| entry.group);
     let waiting = entries.iter().map(|entry| count_of(counts, entry)).sum();

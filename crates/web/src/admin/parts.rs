@@ -1,4 +1,4 @@
-//! Parts that several pages have.
+//! Parts that several pages share.
 
 use crate::html::account_part;
 use leptos::prelude::*;
@@ -14,8 +14,8 @@ pub fn folded_text(title: &'static str, text: String) -> AnyView {
     .into_any()
 }
 
-/// Renders the section with the button that deletes what a page shows. `path` is that of the page, below which a form is
-/// sent to `/delete`; `note` says what the deletion means.
+/// Renders the section with the button that deletes the object of a page. `path` is the path of the page; the form is sent to
+/// `/delete` below it. `note` says what the deletion means.
 pub fn delete_section(path: &str, note: &'static str, button: &'static str) -> AnyView {
     let content = view! {
         <p class="cw-account-note">{note}</p>

@@ -43,7 +43,7 @@ pub fn account_content(
     .into_any()
 }
 
-/// Renders a part of such a page, which is named by its heading. `id` is that of the heading.
+/// Renders a part of such a page. It is labelled by its heading, whose id is `id`.
 pub fn account_part(id: &'static str, heading: &'static str, content: impl IntoView + 'static) -> AnyView {
     view! {
         <section class="cw-account-part" aria-labelledby=id>

@@ -1,8 +1,8 @@
-//! Forms of one button, messages of forms, and texts with code.
+//! Forms with a single button, messages of forms, and texts with code.
 
 use leptos::prelude::*;
 
-/// Renders an error, which screen readers announce at once. The parts between two backticks are code.
+/// Renders an error. Screen readers announce it at once. Text between two backticks is code.
 pub fn error_message(text: Option<String>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-problem" role="alert">{text_with_code(&text)}</p> })
 }
@@ -13,7 +13,7 @@ pub fn success_message(text: Option<&'static str>) -> impl IntoView {
 }
 
 /// Renders the button of a row, which sends a form to `path`. `label` describes it for screen
-/// readers, since all rows have the same `text`.
+/// readers, because `text` is the same in all rows.
 pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
     view! {
         <form method="post" action=path>
@@ -39,9 +39,9 @@ pub fn text_area_content(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// Renders a text, in which the parts between two backticks are code.
+/// Renders a text. Text between two backticks is code.
 pub fn text_with_code(text: &str) -> AnyView {
-    // Without its partner, a backtick is one of the characters.
+    // A backtick without a second one is an ordinary character.
     if !text.matches('`').count().is_multiple_of(2) {
         return text.to_owned().into_any();
     }

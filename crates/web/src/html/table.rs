@@ -70,7 +70,7 @@ pub fn name(name: &str) -> AnyView {
     parts.map(|part| view! { {part.to_owned()}<wbr /> }).collect_view().into_any()
 }
 
-/// Returns the end of an id, which differs most, for links to what has no other name.
+/// Returns the end of an id, as the text of links to objects without a name: ids differ most at their ends.
 pub fn short_id(id: &str) -> String {
     id.get(id.len().saturating_sub(8)..).unwrap_or(id).to_owned()
 }
@@ -103,7 +103,7 @@ mod tests {
         let check = |id: &str, expected: &str| assert_eq!(short_id(id), expected);
         check("01a2b3c4-0000-7000-8000-0123456789ab", "456789ab");
         check("short", "short");
-        // Its last eight bytes begin within a character.
+        // The last eight bytes of this id begin within a character.
         check("äbcdefgh", "äbcdefgh");
     }
 

@@ -144,7 +144,7 @@ impl Drive {
             Err(CallError::Refused { message, pause }) => {
                 let next_at = now + i64::try_from(pause.as_millis()).unwrap_or_default();
                 let refused = record(StepState::Retrying, Some(StepError::new(BUSY, message, path)), Some(next_at));
-                // Nothing was done, so this does not count as an attempt.
+                // Nothing has run, so this does not count as an attempt.
                 return Record { attempt: attempt.saturating_sub(1), ..refused };
             }
             // An agent waits for decisions, but its state is too large to be stored.

@@ -174,7 +174,7 @@ async fn set_rights(
     store::set_caller(db, id, &caller).await?;
     let mut callers = HashMap::from([(id.to_owned(), caller)]);
     for below in store::failed_below(db, id).await? {
-        // A run whose parent does not continue does not continue either.
+        // A run continues only if its parent does.
         let Some(parent) = callers.get(&below.parent_id) else { continue };
         let found = current(&below.workflow_id);
         let definition = match found {

@@ -55,11 +55,11 @@ macro_rules! columns {
     };
 }
 
-/// The steps of a run in the order in which they have started. A step whose time was over may have the same number as
-/// the first step of its `onError`, whose path begins with its own.
+/// The steps of a run in the order in which they started. A step that timed out may have the same number as the first step of
+/// its `onError`, whose path begins with its own.
 const OF_RUN: &str = concat!(columns!(), "ORDER BY start_number, path");
 
-/// The steps of a list that wait neither for a person, a time or a child, nor for a decision.
+/// The steps of a list that do not wait for a person, a time, a child or a decision.
 const SETTLED: Sql = Sql::pair(
     concat!(columns!(), "AND path IN (SELECT value FROM json_each($2)) AND state NOT IN ('waiting', 'unknown')"),
     concat!(columns!(), "AND path = ANY($2) AND state NOT IN ('waiting', 'unknown')"),
@@ -264,7 +264,7 @@ pub(crate) async fn add_use(db: &mut Db, run_id: &str, path: &str, used: &Used) 
     Ok(())
 }
 
-/// Takes the last attempt of a step out of its count, because nothing was done in it.
+/// Subtracts the last attempt from the count of a step, because nothing ran in it.
 pub(crate) async fn uncount_attempt(db: &mut Db, run_id: &str, path: &str) -> Result<(), StoreError> {
     sql::query(UNCOUNT_ATTEMPT).bind(run_id).bind(path).execute(db).await?;
     Ok(())

@@ -22,8 +22,8 @@ pub(super) fn check_editor(config: &Config, caller: &Caller) -> Result<(), UserE
 /// The events that say something of the runs of all users: titles of questions, errors and ids of users.
 const OF_ALL_RUNS: [EventKind; 3] = [EventKind::TaskWaiting, EventKind::TaskReminded, EventKind::WorkflowEnded];
 
-/// Returns what is wrong with the rights of a definition. If its author is not an administrator, its steps have at
-/// most the author's roles, whoever starts it, and learn nothing of the runs of other users.
+/// Returns the problems with the rights of a definition. If its author is not an administrator, its steps have at most the
+/// author's roles, no matter who starts it, and cannot see the runs of other users.
 pub(super) fn problems(workflow: &Workflow, caller: &Caller, config: &Config) -> Vec<ValueProblem> {
     if is_admin(caller) {
         return Vec::new();
@@ -93,8 +93,8 @@ pub(super) fn unapproved(workflow: &Workflow, config: &Config) -> Vec<ValueProbl
     problems
 }
 
-/// Returns why a definition may not be used any more: its author is not an administrator, and has lost a role that its
-/// steps have, or their account. `author` is the account as it is now.
+/// Returns the reason why a definition may not be used any more: its author is not an administrator, and has lost their
+/// account or a role that the steps have. `author` is the account as it is now.
 pub(super) fn lost(row: &StoredWorkflow, author: Option<&User>) -> Option<String> {
     match row.author_state {
         AuthorState::Unlimited => return None,

@@ -304,7 +304,7 @@ async fn output_and_disk_are_bounded_and_it_is_said() {
             Err(ShellError::Busy | ShellError::Unavailable(_)) => panic!("{script}"),
         }
     }
-    // The remaining files are within the limits of the shell: the tool stores them, or says that it does not.
+    // The remaining files are within the limits of the shell. The tool stores them, or reports that it does not.
     let ran =
         cell.house.call("bash", json!({ "command": "for i in 1 2 3; do head -c 90000 /dev/zero > big$i; done" })).await;
     insta::assert_snapshot!(ran, @"

@@ -102,12 +102,12 @@ async fn stop_ends_the_process() {
     assert_eq!(shell.run(request("echo one")).await.unwrap().stdout, b"one\n");
 }
 
-/// From the first script on, a process waits for the next one. No process gets a second script.
+/// After the first script, a process waits for the next one. No process runs a second script.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_script_has_a_process_of_its_own() {
     let house = houses(json!({})).await.remove(0);
     let shell = test_shell();
-    // Waits until there are so many processes of scripts, none of which has run one; returns the last one.
+    // Waits until this number of processes wait for a script; returns the last one.
     let left = async |expected: usize, have_run: &[Option<String>]| {
         let began = Instant::now();
         loop {
@@ -131,13 +131,13 @@ async fn each_script_has_a_process_of_its_own() {
             reports: CallReports::default(),
         };
         let Some(printed) = script.strip_prefix("echo ") else {
-            // It is stopped: its process ends, and none waits.
+            // The script is stopped. Its process ends, and no other one waits.
             let _ = tokio::time::timeout(Duration::from_millis(1500), shell.run(request)).await;
             assert_eq!(left(0, &[]).await, None);
             continue;
         };
         assert_eq!(shell.run(request).await.unwrap().stdout, format!("{printed}\n").into_bytes());
-        // Each process that waits runs the next script, and then ends.
+        // The process that waits runs the next script, and then ends.
         waited.push(left(1, &waited).await);
     }
     drop(shell);

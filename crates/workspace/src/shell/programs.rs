@@ -92,7 +92,7 @@ fn run(start: &Start, mut input: UnixStream, output: &mut UnixStream) -> Result<
     let stamps = copy_in(&sandbox, files, &mut input, output)?;
     let file = write(sandbox.folder(FOLDERS.len() - 1), "run", script.as_bytes(), SystemTime::now());
     file.map_err(SandboxError::from)?;
-    // From now on the server sends nothing more. Everything in the sandbox ends with this process.
+    // The server sends nothing more from here on. Everything in the sandbox ends with this process.
     thread::Builder::new().spawn(move || end_with_server(input)).map_err(SandboxError::from)?;
     let bounds = Bounds {
         time: settings.timeout,

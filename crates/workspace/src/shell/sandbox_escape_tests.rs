@@ -59,7 +59,7 @@ async fn files_of_others_and_of_the_machine_are_not_reached() {
         let got = cell.run(&script).await;
         assert!(!got.contains("hunter2"), "{script}: {got}");
     }
-    // A path that a script cannot read, it cannot change either.
+    // A script cannot change a path that it cannot read.
     cell.run(&format!("echo x > {path}; chmod 777 {path}; rm {path}")).await;
     let paths = ["/etc/x", "/usr/x", "/x", "/dev/x", "/proc/sys/kernel/hostname", "/script/run", "/uploads/x"];
     let script = paths.map(|path| format!("(echo x > {path}) 2>/dev/null || echo refused {path}\n")).concat();

@@ -67,8 +67,8 @@ print(len(mapped))'";
     assert_eq!(cell.run(script).await, TOO_MUCH);
 }
 
-/// The limit of a process's data does not count stacks. So a process has one stack of a fixed size, and cannot make
-/// another mapping that grows.
+/// The limit of a process's data does not include stacks. So a process has one stack of a fixed size, and cannot create other
+/// growing mappings.
 #[tokio::test(flavor = "multi_thread")]
 async fn stacks_are_bounded() {
     let Some(cell) = cell().await else { return };

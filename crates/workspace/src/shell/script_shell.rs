@@ -86,7 +86,7 @@ pub(crate) struct ScriptShell {
     containers: super::container::Containers,
     places: Places,
     turns: UserTurns,
-    /// For the next script at the level `virtual`.
+    /// The process for the next script at the level `virtual`.
     warm: WarmProcess,
 }
 
@@ -137,8 +137,8 @@ impl ScriptShell {
         let conversation = Conversation { start: &start, tree: &tree, workspace: &workspace, reports: &reports };
         // Dropping the child ends it, and with it everything that it has started.
         let done = timeout(settings.timeout + extra_time(settings.level), conversation.hold(socket, &mut child)).await;
-        // The process has nothing more to do. It takes milliseconds to end, in which the answer need not wait, but the script
-        // counts as running.
+        // The process has nothing more to do. It takes some milliseconds to end. The answer does not wait for that, but the
+        // script counts as running until then.
         tokio::spawn(async move {
             let _ = child.kill().await;
             drop((turn, place, running));

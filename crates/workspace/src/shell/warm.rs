@@ -1,4 +1,4 @@
-//! Starts the processes of scripts, and keeps one of them for the next script.
+//! Starts the processes that run scripts, and keeps one ready for the next script.
 
 use parking_lot::Mutex;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::process::Child;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
-/// The time after which a process that no script has needed is ended.
+/// The time after which an unused process is ended.
 const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// A process that waits for its first message, and the socket to it. Dropping it ends the process.
@@ -33,8 +33,8 @@ pub(super) fn start(command: Command) -> io::Result<Started> {
     Ok(Started { child: command.spawn()?, socket: ours })
 }
 
-/// At most one process that was started before its script came, so that the script does not wait until the program is
-/// loaded. It is dropped with this value.
+/// Holds at most one process that is started in advance, so that the next script does not wait until the program is loaded. The
+/// process is dropped with this value.
 #[derive(Default)]
 pub(super) struct WarmProcess(Arc<Mutex<Option<Kept>>>);
 
@@ -53,10 +53,10 @@ impl WarmProcess {
         matches!(process.child.try_wait(), Ok(None)).then_some(process)
     }
 
-    /// Starts a process for the next script, unless one waits. It happens in another task, since starting a process
-    /// blocks the thread for a moment.
+    /// Starts a process for the next script, unless one waits. This is done in another task, because starting a process blocks the
+    /// thread for a moment.
     pub(super) fn refill(&self, command: Command) {
-        // The shell may be gone by then.
+        // The shell may be dropped before the process is started.
         let kept = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             if let Some(kept) = kept.upgrade() {
@@ -71,7 +71,7 @@ fn fill(place: &Arc<Mutex<Option<Kept>>>, command: Command) {
     if kept.is_some() {
         return;
     }
-    // The next script starts its own process, and reports why that is impossible.
+    // The next script starts its own process, and reports the error if that fails, too.
     let Ok(process) = start(command) else { return };
     let idle = Arc::downgrade(place);
     let timer = tokio::spawn(async move {
@@ -94,7 +94,7 @@ mod tests {
         command
     }
 
-    /// Lets a process be started; returns its id.
+    /// Starts a process; returns its id.
     async fn refilled(warm: &WarmProcess, command: Command) -> u32 {
         warm.refill(command);
         for _ in 0..100 {
@@ -107,10 +107,12 @@ mod tests {
         panic!("no process waits");
     }
 
-    /// Waits until a process has ended. One that nobody has waited for has no command line.
+    /// Waits until a process has ended: it is gone, or a zombie that can be waited for.
     fn wait_for_end(id: u32) {
-        for _ in 0..1_000 {
-            if std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default().is_empty() {
+        for _ in 0..3_000 {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            // The state follows the name, which is in parentheses.
+            if stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X'])) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -140,7 +142,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_process_ends_when_it_is_idle_and_with_the_shell() {
         let warm = WarmProcess::default();
-        // The timer of a process that was taken does not end the next one.
+        // The timer of a process that was taken must not end the next one.
         refilled(&warm, waiting_program()).await;
         sleep(MAX_IDLE / 2).await;
         drop(warm.take());

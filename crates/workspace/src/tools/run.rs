@@ -35,7 +35,7 @@ const NAMED_PROGRAMS: [&str; 12] =
 /// The folders in which they are looked for.
 const PLACES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// The programs of [`NAMED_PROGRAMS`] that are installed. One that is installed later is named after the next start.
+/// The installed programs of [`NAMED_PROGRAMS`]. A program that is installed later is found at the next start of the server.
 static INSTALLED_PROGRAMS: LazyLock<String> = LazyLock::new(|| {
     let is_there = |name: &&str| PLACES.iter().any(|place| Path::new(place).join(name).exists());
     NAMED_PROGRAMS.into_iter().filter(is_there).collect::<Vec<_>>().join(", ")
@@ -67,7 +67,7 @@ struct Run {
 pub(super) fn tool(of: &AgentWorkspace, settings: ShellSettings) -> Arc<dyn Tool> {
     let command = json!({ "type": "string", "minLength": 1, "description": "The script." });
     let schema = json!({ "type": "object", "properties": { "command": command }, "required": ["command"], "additionalProperties": false });
-    // The output of a script may be from the user's files, so the annotations are those of reading them.
+    // The output of a script may contain the user's files, so it has the same annotations as reading files.
     let annotations = Annotations { idempotent: false, reads_only: false, ..super::READS };
     let spec = ToolSpec {
         annotations,

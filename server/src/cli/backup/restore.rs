@@ -76,7 +76,7 @@ async fn restore_on_server(arguments: &RestoreArguments, url: &str) -> anyhow::R
     Ok(format!("schema {schema}, {rows} row(s), restored from {}", arguments.from.display()))
 }
 
-/// Unpacks a backup into a folder. Returns the path of its database, and the schema of that.
+/// Unpacks a backup into a folder. Returns the path of the database and its schema version.
 async fn unpack(from: &Path, folder: &Path) -> anyhow::Result<(PathBuf, i64)> {
     let manifest = archive::unpack(from, folder)?;
     let unpacked = folder.join(archive::DATABASE);

@@ -1,10 +1,8 @@
 //! Lists all routes of the router, so that tests of all routes cover new ones, too.
 
-use super::{Body, Method, Request, Router, Value, header, open, to_bytes};
-use axum::extract::ConnectInfo;
+use super::{Body, Method, Router, Value, header, local_request, open, to_bytes};
 use leptos::server_fn::axum::server_fn_paths;
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::sync::OnceLock;
 use tower::ServiceExt;
 
@@ -37,10 +35,9 @@ pub(crate) async fn inventory() -> BTreeSet<(String, Method)> {
             continue;
         }
         let concrete = path.replace(['{', '}', '*'], "");
-        let request = Request::builder().method(Method::TRACE).uri(&concrete).header(header::HOST, "127.0.0.1");
-        // `/metrics` is for this machine only.
-        let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-        let answer = router.clone().oneshot(request.extension(from).body(Body::empty()).unwrap()).await.unwrap();
+        // From this machine, since `/metrics` is for it only.
+        let request = local_request(Method::TRACE, &concrete).body(Body::empty()).unwrap();
+        let answer = router.clone().oneshot(request).await.unwrap();
         let allowed = answer.headers().get(header::ALLOW).unwrap_or_else(|| panic!("{path}: {}", answer.status()));
         let allowed = allowed.to_str().unwrap().split(',').map(|method| method.parse::<Method>().unwrap());
         routes.extend(allowed.filter(|method| *method != Method::HEAD).map(|method| (path.to_owned(), method)));
@@ -50,9 +47,8 @@ pub(crate) async fn inventory() -> BTreeSet<(String, Method)> {
 }
 
 async fn fetch_document(router: &Router) -> Value {
-    let request = Request::get("/api/openapi.json").header(header::HOST, "127.0.0.1");
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    let answer = router.clone().oneshot(request.extension(from).body(Body::empty()).unwrap()).await.unwrap();
+    let request = local_request(Method::GET, "/api/openapi.json").body(Body::empty()).unwrap();
+    let answer = router.clone().oneshot(request).await.unwrap();
     assert_eq!(answer.status(), 200);
     serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap()
 }

@@ -12,12 +12,14 @@ mod screens;
 use auth::password::KeyScope;
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Method, Request, header};
+use axum::extract::ConnectInfo;
+use axum::http::{Method, Request, header, request};
 use chat::Caller;
 use serde_json::{Value, json};
 use server::testing::TestServer;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tower::ServiceExt;
@@ -141,6 +143,12 @@ fn post(path: String, body: Value) -> TestRequest {
     TestRequest { method: Method::POST, path, body: Some(body) }
 }
 
+/// Begins a request from this machine to the whole server.
+fn local_request(method: Method, path: &str) -> request::Builder {
+    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
+    Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1").extension(from)
+}
+
 /// Returns the status and the whole body.
 async fn call_route(routes: &Router, caller: &Caller, spec: TestRequest) -> (u16, String) {
     let mut request = Request::builder().method(spec.method).uri(spec.path);
@@ -155,7 +163,7 @@ async fn call_route(routes: &Router, caller: &Caller, spec: TestRequest) -> (u16
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// Like [`call_route`]; returns the body as JSON, or as a text.
+/// Like [`call_route`], but returns the body as JSON, or as a string if it is none.
 async fn ask(routes: &Router, who: &Caller, method: Method, path: &str, body: Option<Value>) -> (u16, Value) {
     let (status, body) = call_route(routes, who, TestRequest { method, path: path.to_owned(), body }).await;
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))

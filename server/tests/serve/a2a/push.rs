@@ -88,7 +88,7 @@ async fn clients_are_notified_of_the_states_of_their_tasks() {
     let waits = told("token-1", "Bearer credentials-canary", "INPUT_REQUIRED");
     assert_eq!(receiver.until(1).await, std::slice::from_ref(&waits));
 
-    // A second address is notified of the current state, at once; credentials are not returned again.
+    // A second address is notified of the current state at once. Credentials are not returned.
     let second = json!({ "taskId": id, "id": "second", "url": url, "token": "token-2" });
     let made = result(call(&server, "CreateTaskPushNotificationConfig", &second)).await;
     assert_eq!(made, second);
@@ -127,7 +127,7 @@ async fn a_notification_is_sent_by_the_next_server_if_one_is_killed() {
     result(call(&server, "SendMessage", &sent)).await;
     receiver.until(1).await;
     let killed = server.stop();
-    // The killed server may have sent one more, which is still on its way.
+    // The killed server may have sent another notification that has not arrived yet.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let before = receiver.told().len();
     *receiver.status.lock().unwrap() = None;

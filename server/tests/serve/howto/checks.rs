@@ -1,7 +1,7 @@
-//! What each page promises.
+//! The check of each page.
 
 use super::page::HowTo;
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use reqwest::Method;
 use reqwest::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ORIGIN};
@@ -11,18 +11,12 @@ use std::time::{Duration, Instant};
 
 const HELLO: &str = "Hello! I am the demo model";
 
-/// Returns the text of an answer.
-fn text(chunks: &[Value]) -> String {
-    let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
-    deltas.filter_map(|chunk| chunk["delta"].as_str()).collect()
-}
-
 /// Asks the agent at `page/agent`; returns the chunks of its answer.
 async fn ask(server: &Server, agent: &str, conversation: &str, question: &str) -> Vec<Value> {
     chunks(server.message_to(agent, conversation, question).send().await.unwrap()).await
 }
 
-/// Waits until something is true.
+/// Waits until a condition holds.
 async fn until(expected: &str, is_so: impl AsyncFn() -> bool) {
     let begin = Instant::now();
     while !is_so().await {
@@ -47,7 +41,7 @@ pub(super) async fn chat(page: &HowTo) {
     };
     check(page.says("http://127.0.0.1:8080"), 200, "true").await;
     check(page.says("http://127.0.0.1:8081"), 403, "false").await;
-    let answer = text(&ask(&server, "support/assistant", "c", "Hello").await);
+    let answer = reply_text(&ask(&server, "support/assistant", "c", "Hello").await);
     assert!(answer.starts_with(page.says(HELLO)), "{answer}");
 }
 
@@ -58,7 +52,7 @@ pub(super) async fn handbook(page: &HowTo) {
     until("both documents are read", ready).await;
     let question = page.says("How many days of vacation do I have?");
     let chunks = ask(&server, "home/assistant", "c1", question).await;
-    let answer = text(&chunks);
+    let answer = reply_text(&chunks);
     assert!(answer.starts_with(page.says("Everybody has 28 days of vacation a year.")), "{answer}");
     let citations = chunks.iter().find_map(|chunk| chunk["citations"].as_array()).unwrap();
     let source = &citations[0]["source"];
@@ -66,13 +60,13 @@ pub(super) async fn handbook(page: &HowTo) {
     let document = source["id"].as_str().unwrap();
     let opened = server.get(&format!("/api/documents/{document}/text?conversationId=c1")).await;
     assert_eq!(opened["parts"][0]["text"], "# Vacation\n\nEverybody has 28 days of vacation a year.");
-    let unknown = text(&ask(&server, "home/assistant", "c2", page.says("Which paint has the tower?")).await);
+    let unknown = reply_text(&ask(&server, "home/assistant", "c2", page.says("Which paint has the tower?")).await);
     assert_eq!(unknown.trim(), page.says("I found nothing about this in the documents."));
 
     let file = page.path("handbook/vacation.md");
     fs::write(&file, fs::read_to_string(&file).unwrap().replace("28", "30")).unwrap();
     let changed = page.says("Everybody has 30 days of vacation a year.");
-    let answers = async || text(&ask(&server, "home/assistant", "c3", question).await).starts_with(changed);
+    let answers = async || reply_text(&ask(&server, "home/assistant", "c3", question).await).starts_with(changed);
     until("the changed document is read", answers).await;
 }
 
@@ -85,7 +79,7 @@ async fn decide(server: &Server, conversation: &str, approved: bool) -> String {
     part["approval"]["approved"] = approved.into();
     let path = format!("/api/agent/home/clerk?conversationId={conversation}");
     let body = json!({ "id": conversation, "messages": [message] });
-    text(&chunks(server.request(Method::POST, &path).json(&body).send().await.unwrap()).await)
+    reply_text(&chunks(server.request(Method::POST, &path).json(&body).send().await.unwrap()).await)
 }
 
 /// `docs/howto-ask-before-paying.md`
@@ -133,7 +127,7 @@ pub(super) async fn postgresql(page: &HowTo) {
     let Some(url) = test_postgres::new_database().await else { return };
     let start = || page.start(&["--database", &url]);
     let first = start();
-    let answer = text(&ask(&first, "home/assistant", "c", "Hello").await);
+    let answer = reply_text(&ask(&first, "home/assistant", "c", "Hello").await);
     assert!(answer.starts_with(page.says(HELLO)), "{answer}");
     let second = start();
     let listed = second.get("/api/conversations").await;
@@ -141,6 +135,6 @@ pub(super) async fn postgresql(page: &HowTo) {
     let seen = second.conversation("c").await["messages"].to_string();
     assert!(seen.contains(HELLO), "{seen}");
     drop(first);
-    let answer = text(&ask(&second, "home/assistant", "c", "Hello").await);
+    let answer = reply_text(&ask(&second, "home/assistant", "c", "Hello").await);
     assert!(answer.starts_with(HELLO), "{answer}");
 }

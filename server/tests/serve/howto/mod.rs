@@ -1,14 +1,14 @@
-//! The pages of the documentation about a task (`docs/howto-*.md`): each is done as it says, with the files that it has.
+//! Follows each page of the documentation about a task (`docs/howto-*.md`), with the files that it contains.
 
 mod checks;
 mod page;
 
 use page::{HowTo, names};
 
-/// The most lines of a page.
+/// The maximum number of lines of a page.
 const MAX_LINES: usize = 60;
 
-/// Does what a page says; a page without a check fails.
+/// Follows a page; a page without a check fails.
 async fn check(page: &HowTo) {
     match page.name.as_str() {
         "howto-add-a-chat" => checks::chat(page).await,

@@ -1,4 +1,4 @@
-//! A page about a task: its files, its commands and the texts that it promises.
+//! A page about a task: its files, its commands and its texts.
 
 use crate::process::Server;
 use std::fs;
@@ -22,8 +22,7 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
-/// Returns the files of a page. Each is a code block below a line that has nothing but the file's name in backticks and
-/// a colon.
+/// Returns the files of a page. Each is a code block below a line that consists of the file's name in backticks and a colon.
 fn files(text: &str) -> Vec<(&str, String)> {
     let mut lines = text.lines();
     let mut files = Vec::new();
@@ -39,7 +38,7 @@ fn files(text: &str) -> Vec<(&str, String)> {
     files
 }
 
-/// A page, with its files in a folder.
+/// A page with its files in a folder.
 pub(super) struct HowTo {
     pub(super) name: String,
     text: String,
@@ -47,7 +46,7 @@ pub(super) struct HowTo {
 }
 
 impl HowTo {
-    /// Reads a page, and writes the files that it has.
+    /// Reads a page, and writes its files to a folder.
     pub(super) fn read(name: &str) -> Self {
         let text = fs::read_to_string(docs().join(format!("{name}.md"))).unwrap();
         let folder = TempDir::new().unwrap();
@@ -69,7 +68,7 @@ impl HowTo {
         self.folder.path().join(file)
     }
 
-    /// Returns the environment variables that it sets.
+    /// Returns the environment variables that its commands set.
     fn variables(&self) -> Vec<(&str, &str)> {
         self.text.lines().filter_map(|line| line.strip_prefix("export ")?.split_once('=')).collect()
     }
@@ -83,20 +82,20 @@ impl HowTo {
         assert_eq!(String::from_utf8(said).unwrap().trim(), "the config is valid", "{}", self.name);
     }
 
-    /// Starts the server as the page says, with more arguments.
+    /// Starts the server as the page says, with additional arguments.
     pub(super) fn start(&self, arguments: &[&str]) -> Server {
         self.says("chatwright serve --config .");
         Server::start_in(self.folder.path(), &self.variables(), &[&["--config", "."], arguments].concat())
     }
 
-    /// Returns a text that the page has, whatever its line breaks; fails if it has not.
+    /// Returns the text; panics if the page does not contain it. Line breaks count as spaces.
     pub(super) fn says<'a>(&self, text: &'a str) -> &'a str {
         let page = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains(text), "{} does not say `{text}`", self.name);
         text
     }
 
-    /// Runs the command of the page that has this text, with the address of the server; returns its output.
+    /// Runs the command of the page that contains this text, with the address of the server; returns its output.
     pub(super) fn run(&self, server: &Server, text: &str) -> String {
         let mut commands = self.text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
         let command = commands.find(|command| command.contains(text));

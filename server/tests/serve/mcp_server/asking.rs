@@ -1,4 +1,5 @@
-//! Tests of approvals and questions that clients show to their users: with requests of the server, and in the newest version with results.
+//! Tests of approvals and questions that clients show to their users. The server asks with requests, and in the newest version
+//! of the protocol with results.
 
 use super::{ACCEPTED, SECTION, call, config, config_folder, last_message, message, start};
 use crate::process::Server;
@@ -7,6 +8,8 @@ use crate::sign_in::callers::TokenIssuer;
 use insta::{assert_json_snapshot, assert_snapshot};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The newest version of the protocol.
@@ -15,29 +18,28 @@ const NEWEST: &str = "2026-07-28";
 /// A call whose response is read message by message.
 struct Stream {
     response: Response,
-    text: String,
+    received: Vec<u8>,
 }
 
 impl Stream {
     async fn begin(request: RequestBuilder) -> Self {
         let response = request.send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { response, text: String::new() }
+        Self { response, received: Vec::new() }
     }
 
     /// Returns the next message.
     async fn next(&mut self) -> Value {
         loop {
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
-                let data = event.lines().find_map(|line| line.strip_prefix("data:"));
-                let read = data.map(|data| serde_json::from_str(data.trim()).unwrap());
-                self.text = rest.to_owned();
-                if let Some(message) = read {
-                    return message;
+            while let Some(end) = self.received.windows(2).position(|pair| pair == b"\n\n") {
+                let event = String::from_utf8(self.received.drain(..end + 2).collect()).unwrap();
+                if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data:")) {
+                    return serde_json::from_str(data.trim()).unwrap();
                 }
             }
-            let more = self.response.chunk().await.unwrap().expect("the stream goes on");
-            self.text += std::str::from_utf8(&more).unwrap();
+            let more = self.response.chunk().await.unwrap().expect("the stream continues");
+            // It may end within a character.
+            self.received.extend_from_slice(&more);
         }
     }
 
@@ -47,7 +49,7 @@ impl Stream {
     }
 }
 
-/// Begins a session with these capabilities; returns its id.
+/// Begins a session of a client with these capabilities; returns its id.
 async fn session(server: &Server, capabilities: Value, token: Option<&str>) -> String {
     let client = json!({ "name": "test", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
@@ -95,7 +97,7 @@ fn told(result: &Value) -> String {
     format!("{} {}", content["outcome"].as_str().unwrap_or_default(), content["answer"].as_str().unwrap_or_default())
 }
 
-/// Returns the arguments of the audit rows of answers over MCP.
+/// Returns for each answer over MCP in the audit log whether it approved the call.
 async fn audited(server: &Server) -> Vec<Value> {
     let rows = server.get("/api/admin/audit?tool=mcp:answer").await;
     rows["items"].as_array().unwrap().iter().map(|row| row["arguments"]["approved"].clone()).collect()
@@ -135,7 +137,7 @@ async fn client_is_asked_for_an_approval() {
       }
     }
     "#);
-    // Nobody answers what was not asked.
+    // Only the question that was asked can be answered, in its session.
     assert_eq!(status(reply(&server, &session, &json!({ "id": "7" }), &accepted(json!({})))).await, 400);
     let other = session_with_forms(&server).await;
     let approved = accepted(json!({ "decision": "approve" }));
@@ -144,7 +146,7 @@ async fn client_is_asked_for_an_approval() {
     let result = stream.result().await;
     assert!(told(&result).starts_with("done sent"), "{result}");
     assert_eq!(audited(&server).await, [json!(true)]);
-    // It was answered.
+    // It is answered only once.
     assert_eq!(status(reply(&server, &session, &question, &approved)).await, 400);
 }
 
@@ -230,7 +232,7 @@ fn question_about_seats() -> String {
     format!("ask-user {}", json!({ "kind": "missing_info", "question": "Where to?", "fields": fields }))
 }
 
-/// The user may decide on the web page, too. Then the client is told that nothing is asked any more.
+/// The user may decide on the web page, too. Then the request to the client is cancelled.
 #[tokio::test(flavor = "multi_thread")]
 async fn decision_in_the_conversation_ends_the_question() {
     let (server, _folder) = start(&start_provider().await, SECTION);
@@ -256,6 +258,19 @@ async fn decision_in_the_conversation_ends_the_question() {
     assert!(audited(&server).await.is_empty());
 }
 
+/// Waits until the server asks nothing any more. A request cannot find this out: an answer would end the question itself.
+async fn wait_for_no_questions(server: &Server) {
+    let mut database = SqliteConnection::connect(&server.database).await.unwrap();
+    for _ in 0..3_000 {
+        let count = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM mcp_client_questions");
+        if count.fetch_one(&mut database).await.unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the question is still open");
+}
+
 /// The approval stays in the conversation of a client that has gone, and its question cannot be answered any more.
 #[tokio::test(flavor = "multi_thread")]
 async fn approval_waits_when_the_client_has_gone() {
@@ -264,9 +279,8 @@ async fn approval_waits_when_the_client_has_gone() {
     let mut stream = ask(&server, &session, "send {}").await;
     let question = stream.next().await;
     drop(stream);
-    // Once the server knows that, an answer that decides nothing is refused, too.
+    wait_for_no_questions(&server).await;
     let nothing = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "cancel" } });
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!(status(message(&server, &nothing).header("mcp-session-id", &session)).await, 400);
     let id = server.get("/api/conversations").await["items"][0]["id"].as_str().unwrap().to_owned();
     let answer = server.conversation(&id).await["messages"][1].clone();
@@ -294,7 +308,7 @@ async fn strangers_cannot_answer() {
     assert!(result["content"].to_string().contains("mine"), "{result}");
 }
 
-/// A key needs the scope with which it decides in any other way.
+/// An answer needs the same scope as a decision over the API.
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_answer_with_the_scope_of_agents() {
     let (server, _folder) = start(&start_provider().await, SECTION);
@@ -360,7 +374,7 @@ async fn newest_version_asks_with_a_result() {
         assert_eq!((requests.len(), &request["method"]), (1, &json!("elicitation/create")));
         assert_eq!(request["params"]["requestedSchema"]["required"], json!(["decision"]));
         let again = json!({ "requestState": asked["requestState"], "inputResponses": { key: response } });
-        // The same request changes nothing any more.
+        // The same request again changes nothing.
         for _ in 0..2 {
             let result = result_of(newest(&server, &again)).await;
             assert!(told(&result).starts_with(expected), "{response} {result}");

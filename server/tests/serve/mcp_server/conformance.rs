@@ -1,6 +1,6 @@
-//! The conformance suite of the Model Context Protocol. It expects tools and prompts with certain names; the tools that the
-//! product can have are endpoints here, one that asks the user is an agent, and the prompts are those of the user. A document is there for
-//! the list of resources.
+//! The conformance suite of the Model Context Protocol. It expects tools and prompts with certain names. Its tools are
+//! endpoints here, as far as the product supports them; the tool that asks the user is an agent; and its prompts are prompts
+//! of the user. The config has a document, so that the list of resources is not empty.
 
 use crate::process::Server;
 use crate::provider::start_calling_provider;

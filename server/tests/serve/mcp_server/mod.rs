@@ -84,7 +84,7 @@ async fn answer(request: RequestBuilder) -> Value {
     answer.get("result").or(answer.get("error")).cloned().unwrap_or_else(|| panic!("{answer}"))
 }
 
-/// Returns the capabilities that a client is told.
+/// Returns the capabilities that the server announces to a client.
 async fn capabilities(server: &Server, key: Option<&str>) -> Value {
     let client = json!({ "name": "test", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });

@@ -34,7 +34,7 @@ fn read(server: &Server, uri: &str) -> RequestBuilder {
 
 /// Waits until a list has so many resources; returns it.
 async fn resources(list: impl Fn() -> RequestBuilder, count: usize) -> Vec<Value> {
-    for _ in 0..300 {
+    for _ in 0..600 {
         let answer = answer(list()).await;
         let found = answer["resources"].as_array().unwrap_or_else(|| panic!("{answer}"));
         if found.len() == count {

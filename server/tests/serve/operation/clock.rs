@@ -1,6 +1,6 @@
 //! Jumps of the system clock, simulated for the whole server process.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use crate::sign_in::accounts::{PASSWORD, config, create_first_account, session_cookie, sign_in};
 use reqwest::header::COOKIE;
@@ -66,10 +66,6 @@ async fn fetch_conversation(server: &Server, cookie: &str, conversation: &str) -
 
 async fn status(server: &Server, cookie: &str) -> u16 {
     server.request(Method::GET, "/api/conversations").header(COOKIE, cookie).send().await.unwrap().status().as_u16()
-}
-
-fn reply_text(chunks: &[Value]) -> String {
-    chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect()
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `chatwright import lowdefy`: whole apps, whose config is checked and whose agents answer.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use insta::assert_snapshot;
 use std::fs;
@@ -105,11 +105,7 @@ async fn answer(config: &Path, agent: &str) -> String {
     let variables = [("CALENDAR_TOKEN_HEADER", "Bearer x")];
     let server = Server::start_with_env(&variables, &["--config", config.to_str().unwrap()]);
     let response = server.message_to(agent, "c1", "What do you know about refunds?").send().await.unwrap();
-    let chunks = chunks(response).await;
-    let text = |chunk: &serde_json::Value| {
-        (chunk["type"] == "text-delta").then(|| chunk["delta"].as_str().unwrap().to_owned())
-    };
-    chunks.iter().filter_map(text).collect()
+    reply_text(&chunks(response).await)
 }
 
 #[tokio::test]

@@ -58,10 +58,9 @@ async fn next(received: &mut UnboundedReceiver<(String, HeaderMap, Bytes)>) -> (
 }
 
 async fn api(server: &Server, method: Method, path: &str, body: Value) -> Value {
-    let response = server.request(method, path).json(&body).send().await.unwrap();
-    let (status, body) = (response.status(), response.text().await.unwrap());
-    assert!(status.is_success(), "{path}: {status} {body}");
-    serde_json::from_str(&body).unwrap_or_default()
+    let (status, answer) = server.call(method, path, body).await;
+    assert!((200..300).contains(&status), "{path}: {status} {answer}");
+    answer
 }
 
 /// The key of the browser.

@@ -1,7 +1,7 @@
 //! Nested sub-agents, from the config to the stream: their shown steps, and an approval request
 //! that survives a restart.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use crate::provider::start_provider;
 use serde_json::{Value, json};
@@ -106,12 +106,7 @@ async fn approval_request_of_a_nested_sub_agent_survives_a_restart() {
     let clerk = &shown["output"]["steps"][0]["output"];
     assert_eq!((&clerk["agentId"], &clerk["steps"][0]["state"]), (&json!("clerk"), &json!("done")));
     // The clerk is not offered client tools, and each level reads the answer of the level below.
-    let reply: String = received
-        .iter()
-        .filter(|chunk| chunk["type"] == "text-delta")
-        .filter_map(|chunk| chunk["delta"].as_str())
-        .collect();
-    assert_eq!(reply, "{\"written\":\"milk\"} | write | clerk | boss");
+    assert_eq!(reply_text(&received), "{\"written\":\"milk\"} | write | clerk | boss");
     // The usage includes every level and the steps before the restart.
     let usage: Value =
         server.request(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();

@@ -1,6 +1,6 @@
 //! JSON Schemas that are expensive to check, from API clients and from an MCP server.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use crate::provider::start_provider;
 use reqwest::{Method, StatusCode};
@@ -14,7 +14,7 @@ async fn serve() -> (Server, TempDir) {
     serve_with("").await
 }
 
-/// Like [`serve`], with a section of the config.
+/// Like [`serve`], with one more section of the config.
 async fn serve_with(section: &str) -> (Server, TempDir) {
     let folder = TempDir::new().unwrap();
     let hostile = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/mcp/tests/mcp/hostile.mjs");
@@ -121,8 +121,6 @@ async fn costly_tool_schemas_do_not_affect_other_tools() {
     let (server, _folder) = serve().await;
     let ask =
         async |id: &str, text: &str| chunks(server.message_to("demo/helper", id, text).send().await.unwrap()).await;
-    let reply_text =
-        |received: &[Value]| received.iter().filter_map(|chunk| chunk["delta"].as_str()).collect::<String>();
     let received = ask("c1", "costly {}").await;
     let refused = received.iter().find(|chunk| chunk["type"] == "tool-output-error").unwrap();
     assert_eq!(refused["errorText"], "Checking these arguments takes too much work. Use smaller or simpler ones.");
@@ -151,7 +149,7 @@ async fn costly_checks_end_with_the_run_and_the_server() {
     assert!(stop.status().is_success(), "{}", stop.status());
     let received = chunks(stream).await;
     assert!(["abort", "finish"].contains(&received.last().unwrap()["type"].as_str().unwrap()), "{received:?}");
-    // At most two checks run at once, each for a long time, so most of them wait when the first one has ended.
+    // At most two checks run at once, each for a long time, so most of them still wait when the first one has ended.
     let is_checked = |error: reqwest::Result<String>| error.is_ok_and(|error| error.contains("takes too much work"));
     while !is_checked(asked.join_next().await.unwrap().unwrap()) {}
     server.terminate();

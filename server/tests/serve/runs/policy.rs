@@ -67,8 +67,8 @@ async fn only_pages_may_use_the_microphone() {
     check("/healthz", "microphone=()").await;
 }
 
-/// The layers with these headers are around all routes and around the layers that make answers themselves. So answers of
-/// gates, of probes, to unknown paths and to requests that are too large have them, too.
+/// The layers that set these headers surround all routes and all layers that answer requests themselves. So the answers of
+/// gates and probes have them, and those to unknown paths and to requests that are too large.
 #[tokio::test]
 async fn all_answers_have_the_headers_of_the_server() {
     let (server, _folder) = serve("limits: { bodyBytes: 1024 }\npages: [{ id: p }]");

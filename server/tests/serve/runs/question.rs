@@ -1,6 +1,6 @@
 //! Questions of an agent to its user, over the AI SDK's protocol.
 
-use crate::http::chunks;
+use crate::http::{chunks, reply_text};
 use crate::process::Server;
 use serde_json::{Value, json};
 
@@ -9,11 +9,6 @@ async fn open_question(server: &Server, conversation: &str) -> Option<Value> {
     let record = server.conversation(conversation).await["messages"][1].clone();
     let mut parts = record["parts"].as_array().unwrap().iter();
     parts.find(|part| part["type"] == "tool-ask-user" && part["state"] == "input-available").cloned()
-}
-
-fn reply_text(chunks: &[Value]) -> String {
-    let deltas = chunks.iter().filter(|chunk| chunk["type"] == "text-delta");
-    deltas.filter_map(|chunk| chunk["delta"].as_str()).collect()
 }
 
 #[tokio::test]

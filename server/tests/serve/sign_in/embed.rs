@@ -174,9 +174,9 @@ async fn sites_learn_whether_they_are_listed() {
     for origin in ["https://evil.test", "https://www.shop.test.evil.test", "http://www.shop.test", "null", "*", ""] {
         check(origin, "export default false;\n").await;
     }
-    // A page of this server asks, in browsers that send `Origin` then.
+    // A page of this server asks, in a browser that sends `Origin` in this case.
     check(&server.origin, "export default true;\n").await;
-    // A site in the query is not one that asks, except if a page of this server asks: some browsers send no `Origin` then.
+    // The site in the query counts only if a page of this server asks: some browsers send no `Origin` in this case.
     let ask = async |host: &str, from: Option<&str>, expected: (u16, &str)| {
         let request = server.request(Method::GET, &format!("/embed-check.js?at=1&host={host}"));
         let request = from.into_iter().fold(request, |request, from| request.header("sec-fetch-site", from));

@@ -263,7 +263,7 @@ async fn a_killed_server_keeps_whole_calls_only() {
     assert_eq!(content, b"3\n");
 }
 
-/// Returns the processes of scripts that a server has started.
+/// Returns the ids of the processes for scripts that a server has started.
 fn script_processes(server: u32) -> Vec<String> {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{server}/task")) else { return Vec::new() };
     let lists = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok());

@@ -1,4 +1,4 @@
-//! Stand-ins that others have written: packages of npm, as processes of Node.
+//! Stand-ins written by others: npm packages that run as Node processes.
 
 use egress::{Egress, EgressRequest};
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -13,7 +13,7 @@ pub(crate) struct Peer {
     child: Child,
     pub(crate) url: String,
     egress: Egress,
-    /// Kept open: a process that cannot write ends.
+    /// Kept open, because a process that cannot write to it ends.
     _stdout: BufReader<ChildStdout>,
 }
 
@@ -61,7 +61,7 @@ impl Peer {
     }
 }
 
-/// Waits at most a minute until there is something to find.
+/// Repeats a search for at most a minute, until it finds something.
 pub(crate) async fn until_found<T>(what: &str, find: impl AsyncFn() -> Option<T>) -> T {
     let wait = async {
         loop {

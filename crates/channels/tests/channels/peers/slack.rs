@@ -1,5 +1,5 @@
-//! Slack's Web API as the package `emulate` of npm has it. It has no Socket Mode, sends no events to addresses that can be
-//! set, and presses no buttons: events and pressed buttons are delivered here, signed, with the messages that it has.
+//! Slack's Web API as implemented by the npm package `emulate`. The package has no Socket Mode, cannot send events to our
+//! address, and cannot press buttons. So the tests deliver its messages as events, and pressed buttons, with signatures.
 
 use crate::peers::{Peer, until_found};
 use crate::server::{self, TestServer};
@@ -24,7 +24,7 @@ struct Person {
     chat: String,
 }
 
-/// A message of the bot: as the package returns it, and what it says.
+/// A message of the bot: as the package returns it, and its text.
 struct Shown {
     message: Value,
     read: BotMessage,
@@ -42,7 +42,7 @@ async fn deliver(server: &TestServer, person: &Person, mut message: Value) {
     assert_eq!(deliver_json(server, &event).await, 200);
 }
 
-/// A person presses the first button of a message.
+/// Presses the first button of a message for a person.
 async fn press(server: &TestServer, person: &Person, shown: &Shown) {
     let value = &shown.read.buttons[0];
     let payload = json!({
@@ -87,7 +87,7 @@ impl Emulate {
         deliver(server, person, posted["message"].clone()).await;
     }
 
-    /// A person sends a file with a text.
+    /// Sends a file with a text for a person.
     async fn write_with_file(&self, server: &TestServer, person: &Person, said: &str, name: &str, content: &str) {
         let parameters = json!({ "filename": name, "length": content.len() });
         let upload = self.call("files.getUploadURLExternal", &person.token, &parameters).await;
@@ -168,6 +168,7 @@ async fn emulated_slack_shows_answers_and_takes_files() {
         slack.until_text(&ada, "Here it is.").await;
         slack.write(&server, &eve, "Hi").await;
         slack.write(&server, &eve, "Hi again").await;
+        slack.until_text(&eve, "I answer people who have an account").await;
         let shown = slack.shown(&eve).await;
         assert_eq!(shown.len(), 1);
         assert!(shown[0].read.text.contains("I answer people who have an account"), "{}", shown[0].message);

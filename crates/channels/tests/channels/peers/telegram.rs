@@ -1,4 +1,4 @@
-//! Telegram as the package `telegram-test-api` of npm has it. It has no files, and an edit never removes buttons.
+//! Telegram as implemented by the npm package `telegram-test-api`. The package has no files, and edits never remove buttons.
 
 use crate::peers::{Peer, until_found};
 use crate::server::{self, TestServer};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 struct TelegramTestApi(Peer);
 
-/// A message of the bot in its last state.
+/// A message of the bot after its last edit.
 #[derive(Debug)]
 struct Shown {
     id: i64,
@@ -27,7 +27,7 @@ fn read(update: &Value) -> Shown {
     Shown {
         id: update["messageId"].as_i64().unwrap(),
         text: text(&message["text"]),
-        // The package stores the parameters of the last call, and only an edit names the message.
+        // The package stores the parameters of the last call for the message, and only an edit contains its id.
         is_edited: message["message_id"].is_i64(),
         styles: entities.map(|entity| text(&entity["type"])).collect(),
         button: message["reply_markup"]["inline_keyboard"][0][0]["callback_data"].as_str().map(str::to_owned),
@@ -35,7 +35,7 @@ fn read(update: &Value) -> Shown {
 }
 
 impl TelegramTestApi {
-    /// A person does something in the chat with the bot.
+    /// Performs an action of a person in the chat with the bot.
     async fn act(&self, path: &str, person: i64, mut update: Value) {
         update["botToken"] = TOKEN.into();
         update["from"] = json!({ "id": person, "is_bot": false, "first_name": "Ada" });

@@ -38,7 +38,7 @@ async fn child_is_started_by_its_roles_only() {
     check(json!([]), json!(["designer"]), "done \"paid\"").await;
 }
 
-/// A run that was started earlier cannot do what its owner may not do any more.
+/// When an owner loses a right, runs that they started earlier lose it as well.
 #[tokio::test(flavor = "multi_thread")]
 async fn run_goes_on_with_the_rights_that_its_owner_has_then() {
     let folder = tempfile::tempdir().unwrap();

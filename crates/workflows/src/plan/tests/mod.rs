@@ -74,7 +74,7 @@ fn time_of_steps_of_steps_is_over_or_is_looked_at_again() {
     check(4, 30, &running, "expired outer\nwakes at 31000");
     check(60, 3, &running, "expired outer/inner\nwakes at 61000");
     check(3, 3, &running, "expired outer/inner\nexpired outer");
-    // A step that has ended counts, however late it is looked at.
+    // A step that has ended counts, even if it is found late.
     let done = Records::from([("outer/inner[0]/call".to_owned(), record(StepState::Done, json!(7)))]);
     check(1, 1, &done, "Done(Array [Number(7)])");
     // The record of the end counts, whatever the steps have done since.

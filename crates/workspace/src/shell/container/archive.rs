@@ -298,7 +298,7 @@ mod tests {
         let file = (b'0', None, "workspace/a", &b"x"[..]);
         check(&[(b'L', None, "", b"workspace/b\0"), file], r#"["/workspace/b"] [] "#);
         check(&[(b'x', None, "", b"20 path=workspace/c\n"), file], r#"["/workspace/c"] [] "#);
-        // A long name holds for the next entry only.
+        // A long name applies to the next entry only.
         check(&[(b'L', None, "", b"workspace/b"), file, file], r#"["/workspace/a", "/workspace/b"] [] "#);
         // The size in the header of the format pax is not read: it would hide an entry in the content of another one.
         check(&[(b'x', None, "", b"9 size=0\n"), file], r#"["/workspace/a"] [] "#);

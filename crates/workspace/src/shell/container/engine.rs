@@ -86,7 +86,7 @@ pub(super) fn start(key: &ContainerKey, settings: &ShellSettings, limits: &Works
     ];
     command.arg("run").args(options.iter().flat_map(|some| some.split(' ')));
     command.args(["--name", name, "--label", "chatwright=shell", "--user", FIRST_USER]);
-    // With the same limit for memory and swap together, there is no swap.
+    // The limit for memory and swap together equals that for memory, so no swap is used.
     command.args(["--memory", &memory, "--memory-swap", &memory, "--cpus", &key.cpus.to_string()]);
     command.arg("--pids-limit").arg(most_tasks(key, settings).to_string());
     if let Some(runtime) = &key.runtime {
@@ -134,7 +134,7 @@ pub(super) fn execute(key: &ContainerKey, name: &str, as_user: RunAs, program: &
 
 /// Ends a container at once, with all of its processes. The caller does not wait for that.
 pub(super) fn kill(key: &ContainerKey, name: &str) {
-    // The engine removes the container when it has ended, which may be the case already.
+    // The engine removes a container when it ends, so this one may be gone already.
     if let Ok(mut child) = engine(key).args(["kill", name]).spawn() {
         // The thread is short-lived, and the process must be waited for by somebody.
         let waits = std::thread::Builder::new().name("container-end".to_owned()).spawn(move || child.wait());
@@ -209,7 +209,7 @@ mod tests {
     fn containers_of_ended_processes_are_left_behind() {
         let own = new_name();
         assert!(!is_left_behind(&own));
-        // Now another process has the number of the one that made the container.
+        // The id of the process that made the container now belongs to another process.
         let (process, began) = (std::process::id(), began_at(std::process::id()).unwrap());
         let of_earlier = own.replace(&format!("-{process}-{began}-"), &format!("-{process}-{}-", began - 1));
         assert!(is_left_behind(&of_earlier), "{of_earlier}");

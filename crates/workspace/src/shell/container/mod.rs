@@ -94,7 +94,7 @@ impl Containers {
         let container = match kept {
             Some(container) => match within_copy_time(container.copy_in(of)).await {
                 Ok(()) => container,
-                // The kept container has ended meanwhile, or cannot be cleaned.
+                // The kept container has ended in the meantime, or cannot be cleaned.
                 Err(_) => Container::start_with(of).await?,
             },
             None => Container::start_with(of).await?,
@@ -252,7 +252,7 @@ impl Container {
 
     fn command(&self, as_user: RunAs, program: &str) -> Command {
         let mut command = Command::from(execute(&self.key, &self.name, as_user, &["/bin/sh", "-c", program]));
-        // This ends the client. Processes that it has started in the container end with the container.
+        // This ends the client of the engine. Its processes in the container end with the container.
         command.kill_on_drop(true);
         command
     }

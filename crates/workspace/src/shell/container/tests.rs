@@ -193,7 +193,7 @@ async fn nothing_outside_is_reached() {
     }
     let script = format!("kill -0 {server} && echo reached");
     assert_eq!((control(&script).as_str(), cell.run(&script).await.contains("reached")), ("reached\n", false));
-    // Paths that it may not change, and rights that it does not get.
+    // The script may not change these paths, and does not get these rights.
     let paths = ["/etc/x", "/bin/x", "/x", "/script/run", "/uploads/x", "/proc/sys/kernel/hostname", "/sys/x"];
     let script = paths.map(|path| format!("(echo x > {path}) 2>/dev/null || echo refused {path}\n")).concat();
     assert_eq!(cell.run(&script).await, paths.map(|path| format!("refused {path}\n")).concat());

@@ -74,7 +74,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Counts bytes that come into memory in place of others. If there is no room for them, nothing changes.
+    /// Counts bytes in memory that replace others. If there is no room for them, nothing changes.
     pub(super) fn exchange(&mut self, old: u64, new: u64, memory: u64) -> Result<()> {
         let loaded = self.loaded.saturating_sub(old).saturating_add(new);
         if loaded > memory {

@@ -1,9 +1,7 @@
 //! Files of documents as resources of the MCP server: how many a user reads at a time.
 
 use crate::access::*;
-use axum::extract::ConnectInfo;
 use axum::response::Response;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 const CONFIG: &str = "
@@ -16,11 +14,10 @@ libraries: [{ id: handbook, documents: [{ name: pump.md, text: The pump runs at 
 
 async fn call_mcp(routes: &Router, method: &str, params: Value) -> Response {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let request = Request::builder().method(Method::POST).uri("/mcp").header(header::HOST, "127.0.0.1");
+    let request = local_request(Method::POST, "/mcp");
     let request = request.header(header::CONTENT_TYPE, "application/json").header("mcp-protocol-version", "2025-11-25");
     let request = request.header(header::ACCEPT, "application/json, text/event-stream");
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    routes.clone().oneshot(request.extension(from).body(Body::from(body.to_string())).unwrap()).await.unwrap()
+    routes.clone().oneshot(request.body(Body::from(body.to_string())).unwrap()).await.unwrap()
 }
 
 async fn json_of(response: Response) -> Value {
@@ -30,7 +27,7 @@ async fn json_of(response: Response) -> Value {
 
 /// Waits until the document is read; returns its address.
 async fn document(routes: &Router) -> String {
-    for _ in 0..1_500 {
+    for _ in 0..3_000 {
         let listed = json_of(call_mcp(routes, "resources/list", json!({})).await).await;
         if let Some(uri) = listed["result"]["resources"][0]["uri"].as_str() {
             return uri.to_owned();

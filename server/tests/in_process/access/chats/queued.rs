@@ -1,8 +1,6 @@
 //! Messages that wait for the end of an answer: the server sends them for users who could send them themselves.
 
 use crate::access::*;
-use axum::extract::ConnectInfo;
-use std::net::SocketAddr;
 use std::time::Duration;
 use store::{AddUserOutcome, NewUser, Store, sql};
 
@@ -13,7 +11,8 @@ agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: dem
 pages: [{ id: p, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
 ";
 
-/// Users, each with a change of their account after their message was queued, and why it is not sent then.
+/// Users, each with the change of their account after their message was queued, and the reason why the message is not sent;
+/// empty if it is sent.
 const USERS: [(&str, &str, &str); 4] = [
     ("ada", "UPDATE users SET name = 'Ada' WHERE id = 'ada'", ""),
     (
@@ -31,19 +30,17 @@ const USERS: [(&str, &str, &str); 4] = [
 
 /// Sends a request with an API key, and reads the whole answer.
 async fn call_with_key(routes: &Router, key: &str, spec: TestRequest) {
-    let request = Request::builder().method(spec.method).uri(&spec.path).header(header::HOST, "127.0.0.1");
-    let request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+    let request = local_request(spec.method, &spec.path).header(header::AUTHORIZATION, format!("Bearer {key}"));
     let request = request.header(header::CONTENT_TYPE, "application/json").header(header::ACCEPT, "application/json");
     let body = spec.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    let response = routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
+    let response = routes.clone().oneshot(request.body(body).unwrap()).await.unwrap();
     assert_eq!(response.status().as_u16(), 200, "{}", spec.path);
     to_bytes(response.into_body(), usize::MAX).await.unwrap();
 }
 
 /// Waits until a message was sent or refused; returns why it was refused.
 async fn refusal(store: &Store, id: &str) -> String {
-    for _ in 0..1_500 {
+    for _ in 0..3_000 {
         let find = "SELECT coalesce(refusal, '') FROM queued_messages WHERE message_id = $1";
         let find = sql::query_scalar::<String>(find).bind(id);
         let found = store.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?) })).await.unwrap();

@@ -3,16 +3,14 @@
 use super::Route;
 use super::bodies::{RequestBody, kind_of_segment};
 use super::tables::Tables;
-use crate::access::{message, open};
+use crate::access::{local_request, message, open};
 use auth::Credentials;
 use auth::password::{Accounts, KeyScope};
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::ConnectInfo;
 use axum::http::{Method, Request, header, request};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use store::{AddUserOutcome, NewUser, SecondFactorProof};
 use tempfile::TempDir;
@@ -315,7 +313,7 @@ impl TestServer {
 
     /// Returns a request with the caller's credential.
     pub(super) async fn request(&self, who: &TestCaller, method: Method, path: &str) -> request::Builder {
-        let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
+        let request = local_request(method, path);
         match who.with {
             TestCredential::Nothing => request,
             TestCredential::Session => request.header(header::COOKIE, self.kept_session(who.name).await),
@@ -353,9 +351,8 @@ impl TestServer {
 
     /// Sends a request; returns the status and the body.
     pub(super) async fn answer(&self, request: request::Builder, body: Body) -> (u16, String) {
-        let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
         let is_reading = request.method_ref() == Some(&Method::GET);
-        let answer = self.routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
+        let answer = self.routes.clone().oneshot(request.body(body).unwrap()).await.unwrap();
         let status = answer.status().as_u16();
         // Some routes end sessions.
         if status == 401 || (status < 400 && !is_reading) {

@@ -1,16 +1,12 @@
-//! The headers that every answer has, also that to a request whose handler panics. Those of other answers are checked with
-//! a server in a process of its own.
+//! The headers of the answer when a handler panics. The test of `runs::policy` in `tests/serve` checks those of other answers.
 
 use crate::access::*;
-use axum::extract::ConnectInfo;
-use std::net::SocketAddr;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_after_a_panic_have_the_headers_of_the_server() {
     let routes = open(&config()).await.with_files(|_| panic!("the site cannot be read")).routes();
-    let request = Request::builder().uri("/pkg/chatwright.js").header(header::HOST, "127.0.0.1");
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    let answer = routes.oneshot(request.extension(from).body(Body::empty()).unwrap()).await.unwrap();
+    let request = local_request(Method::GET, "/pkg/chatwright.js");
+    let answer = routes.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     assert_eq!(answer.status().as_u16(), 500);
     let expected = [
         ("x-content-type-options", "nosniff"),

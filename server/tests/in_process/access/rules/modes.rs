@@ -4,8 +4,6 @@
 use super::routes::{ROUTES, expected_status};
 use crate::access::*;
 use auth::password::KeyScope;
-use axum::extract::ConnectInfo;
-use std::net::SocketAddr;
 use store::{AddUserOutcome, NewUser, SecondFactorProof};
 
 type Headers = Vec<(&'static str, String)>;
@@ -13,7 +11,7 @@ type Headers = Vec<(&'static str, String)>;
 /// Sends a request from this machine to the whole server; returns the status and the cookie that
 /// was set.
 async fn call_with_headers(routes: &Router, headers: &Headers, spec: TestRequest) -> (u16, Option<String>) {
-    let mut request = Request::builder().method(spec.method).uri(spec.path).header(header::HOST, "127.0.0.1");
+    let mut request = local_request(spec.method, &spec.path);
     for (name, value) in headers {
         request = request.header(*name, value);
     }
@@ -21,8 +19,7 @@ async fn call_with_headers(routes: &Router, headers: &Headers, spec: TestRequest
         request = request.header(header::CONTENT_TYPE, "application/json").header(header::ACCEPT, "application/json");
     }
     let body = spec.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-    let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-    let response = routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
+    let response = routes.clone().oneshot(request.body(body).unwrap()).await.unwrap();
     let status = response.status().as_u16();
     let cookie = response.headers().get(header::SET_COOKIE).map(|set| set.to_str().unwrap().to_owned());
     to_bytes(response.into_body(), usize::MAX).await.unwrap();

@@ -3,9 +3,7 @@
 
 use crate::access::*;
 use auth::password::Accounts;
-use axum::extract::ConnectInfo;
 use axum::response::Response;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use store::{AddUserOutcome, NewUser, SecondFactorProof};
 
@@ -73,14 +71,12 @@ impl TestServer {
     }
 
     async fn request(&self, cookie: &str, spec: TestRequest) -> Response {
-        let mut request = Request::builder().method(spec.method).uri(spec.path).header(header::HOST, "127.0.0.1");
-        request = request.header(header::COOKIE, cookie);
+        let mut request = local_request(spec.method, &spec.path).header(header::COOKIE, cookie);
         if spec.body.is_some() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
         let body = spec.body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
-        self.routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap()
+        self.routes.clone().oneshot(request.body(body).unwrap()).await.unwrap()
     }
 
     async fn request_json(&self, cookie: &str, spec: TestRequest) -> (u16, Value) {
