@@ -102,8 +102,8 @@ test("an embedded chat has its own styles and policy and the user that the site 
   // The site's styles do not apply inside the element.
   expect(await chat.composer.evaluate((field) => getComputedStyle(field).color)).not.toBe("rgb(255, 0, 0)");
   expect(await told(page, "ready")).toEqual([{}]);
-  expect(await told(page, "usermessage")).toMatchObject([{ text: "who am I?" }]);
-  expect(await told(page, "messagecomplete")).toMatchObject([{ text: "You serve Ada on gold.", isAbort: false }]);
+  await expect.poll(() => told(page, "usermessage")).toMatchObject([{ text: "who am I?" }]);
+  await expect.poll(() => told(page, "messagecomplete")).toMatchObject([{ text: "You serve Ada on gold.", isAbort: false }]);
   // The chat adds no entries to the history of the embedding page.
   await page.goto("about:blank");
   await page.goBack();
@@ -156,7 +156,7 @@ test("the embedding page shares the state that the chat's page declares", async 
   await chat.ask('write {"company":"Engines","seats":4,"cart":1,"secret":2}');
   await expect(chat.answers.last()).toContainText('"written":["company","seats"]');
   await expect(chat.answers.last()).toContainText('"ignored":["cart","secret"]');
-  expect(await told(page, "statechange")).toMatchObject([{ values: { company: "Engines", seats: 4 } }]);
+  await expect.poll(() => told(page, "statechange")).toMatchObject([{ values: { company: "Engines", seats: 4 } }]);
   expect(await page.evaluate('document.querySelector("agent-chat").state')).toMatchObject({ company: "Engines", seats: 4, cart: { items: 3 } });
 });
 
@@ -173,7 +173,7 @@ test("the embedding page shares an object whose keys nobody has listed", async (
   await expect(chat.answers.last()).toContainText('note (text): "new"');
   await chat.ask('write {"seats":4}');
   await expect(chat.answers.last()).toContainText('"written":["seats"]');
-  expect((await told(page, "statechange")).at(-1)).toMatchObject({ values: { seats: 4 } });
+  await expect.poll(async () => (await told(page, "statechange")).at(-1)).toMatchObject({ values: { seats: 4 } });
   expect(await state()).toEqual({ company: "Acme", seats: 4, note: "new" });
 });
 
@@ -275,14 +275,14 @@ test("answers that are completed while the drawer is closed are counted on its b
   await expect(button).toHaveAccessibleName("Help, 1 unread answer");
   await button.click();
   await expect(chat.answers).toHaveCount(2);
-  expect(await told(page, "unreadchange")).toEqual([{ count: 1 }, { count: 0 }]);
+  await expect.poll(() => told(page, "unreadchange")).toEqual([{ count: 1 }, { count: 0 }]);
   expect(await page.evaluate('document.querySelector("agent-chat").unread')).toBe(0);
   // A drawer that is built anew has nothing unread, and says so.
   await page.evaluate('document.querySelector("agent-chat").close()');
   await page.evaluate('void document.querySelector("agent-chat").sendMessage("once more?")');
   await expect.poll(() => told(page, "unreadchange")).toHaveLength(3);
   await page.evaluate('document.querySelector("agent-chat").setAttribute("label", "Ask")');
-  expect((await told(page, "unreadchange")).slice(2)).toEqual([{ count: 1 }, { count: 0 }]);
+  await expect.poll(async () => (await told(page, "unreadchange")).slice(2)).toEqual([{ count: 1 }, { count: 0 }]);
 });
 
 test("the embedding page sets the look, and the frame applies only valid values", async ({ page, show, console }) => {

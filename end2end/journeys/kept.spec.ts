@@ -34,6 +34,8 @@ async function read(page: Page, text: string): Promise<string> {
     return response?.includes("this same chat answers anything");
   };
   await expect.poll(isWhole, { timeout: 20_000 }).toBe(true);
+  // The index is written after the page, within this lock.
+  await page.evaluate(() => navigator.locks.request("cw-kept", () => undefined));
   return page.url();
 }
 
@@ -93,12 +95,16 @@ test("a page is kept for 30 days", async ({ page, server, context, console }) =>
   await read(page, "Pears are green");
   /** Makes the first kept page this many days old. */
   const age = (days: number) =>
-    page.evaluate(async (days) => {
-      const cache = await caches.open("cw-kept");
-      const index = (await (await cache.match("/assets/lazy/kept.json"))?.json()) as { pages: { at: number }[] };
-      index.pages.forEach((kept, number) => (kept.at = Date.now() - (number === 0 ? days : 0) * 86_400_000));
-      await cache.put("/assets/lazy/kept.json", Response.json(index));
-    }, days);
+    page.evaluate(
+      (days) =>
+        navigator.locks.request("cw-kept", async () => {
+          const cache = await caches.open("cw-kept");
+          const index = (await (await cache.match("/assets/lazy/kept.json"))?.json()) as { pages: { at: number }[] };
+          index.pages.forEach((kept, number) => (kept.at = Date.now() - (number === 0 ? days : 0) * 86_400_000));
+          await cache.put("/assets/lazy/kept.json", Response.json(index));
+        }),
+      days,
+    );
   const isStored = () => page.evaluate(async (url) => (await caches.match(url, { cacheName: "cw-kept" })) !== undefined, apples);
   await age(29);
   await context.setOffline(true);

@@ -10,8 +10,8 @@ test("stopping an answer keeps what was written", async ({ page }) => {
   const counted = await chat.counted();
   expect(counted).toBeLessThan(1500);
   await page.reload();
-  await expect(chat.answers.last()).toContainText(`${counted - 1}`);
   await expect(page.getByText("Stopped.")).toBeVisible();
+  await expect.poll(() => chat.counted()).toBeGreaterThanOrEqual(counted - 1);
 });
 
 test("an answer continues after a reload without repetition", async ({ page }) => {
@@ -22,7 +22,7 @@ test("an answer continues after a reload without repetition", async ({ page }) =
   await expect.poll(() => chat.counted()).toBeGreaterThan(10);
   await expect(chat.answers.last()).toContainText("That was all.", { timeout: 30_000 });
   await chat.idle();
-  expectCounted(await chat.answers.last().innerText(), 300);
+  expectCounted(await chat.answers.last().locator(".cw-message-body").innerText(), 300);
   await expect(chat.answers).toHaveCount(1);
 });
 

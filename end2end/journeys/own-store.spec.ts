@@ -96,7 +96,7 @@ test("a page with its own store keeps each conversation under the id that it sel
   await chat.ask("once more");
   await expect(messages).toHaveCount(6);
   expect(await stored("own-a")).toBe(6);
-  expect(await ids()).toEqual(["own-a"]);
+  await expect.poll(ids).toEqual(["own-a"]);
 
   // The messages of the first conversation are not those of another one.
   await choose("Second");
@@ -112,7 +112,7 @@ test("a page with its own store keeps each conversation under the id that it sel
   await chat.ask("the last");
   expect(await stored("own-a")).toBe(8);
   expect(await stored("own-b")).toBe(2);
-  expect(await ids()).toEqual(["own-a", "own-b"]);
+  await expect.poll(ids).toEqual(["own-a", "own-b"]);
 
   // While the page still has the messages of the first conversation, a new one begins without them.
   await choose("Fresh");

@@ -106,13 +106,13 @@ class ReplyTest(IsolatedAsyncioTestCase):
         before = answer(call("c1", "approval-requested"), call("c2", "approval-requested"))
         after = answer(call("c1", "approval-responded"), call("c2", "approval-requested"))
 
-        def request(id: str) -> list[Chunk]:
+        def request(id: str, **decision: bool) -> list[Chunk]:
             return [
                 {"type": "tool-input-available", "toolCallId": id, "toolName": "send", "input": {}},
-                {"type": "tool-approval-request", "toolCallId": id, "approvalId": f"ask-{id}"},
+                {"type": "tool-approval-request", "toolCallId": id, "approvalId": f"ask-{id}", **decision},
             ]
 
-        whole = stream([*BEGIN[:2], *request("c1"), *request("c2"), *END[1:]], first=None)
+        whole = stream([*BEGIN[:2], *request("c1", approved=True), *request("c2"), *END[1:]], first=None)
         script = Script([USER, before], whole, [USER, after])
         message = await script.client.chat("helper", conversation="c").approve("c1")
         self.assertEqual((script.asked, message.parts), ([LOAD, POST, LOAD], after["parts"]))

@@ -163,8 +163,12 @@ export class Reducer {
       }
       case "tool-approval-request":
         this.#update(chunk.toolCallId, {
-          state: "approval-requested",
-          approval: chunk.terms ? { id: chunk.approvalId, terms: chunk.terms } : { id: chunk.approvalId },
+          state: chunk.approved === undefined ? "approval-requested" : "approval-responded",
+          approval: {
+            id: chunk.approvalId,
+            ...(chunk.approved === undefined ? {} : { approved: chunk.approved }),
+            ...(chunk.terms ? { terms: chunk.terms } : {}),
+          },
         });
         break;
       case "tool-output-available":

@@ -162,7 +162,8 @@ export type Chunk =
   | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
   | ({ type: "tool-input-available"; toolName: string; input: unknown; title?: string } & OfTool)
   | ({ type: "tool-input-error"; toolName: string; input: unknown; errorText: string } & OfTool)
-  | { type: "tool-approval-request"; approvalId: string; toolCallId: string; terms?: ApprovalTerms }
+  // With `approved` it is decided, and is told again to a client that joins later.
+  | { type: "tool-approval-request"; approvalId: string; toolCallId: string; terms?: ApprovalTerms; approved?: boolean }
   | ({ type: "tool-output-available"; output: unknown; preliminary?: boolean } & OfTool)
   | ({ type: "tool-output-error"; errorText: string } & OfTool)
   | { type: "tool-output-denied"; toolCallId: string }

@@ -113,7 +113,7 @@ test("answers that leave other calls open change the message only where they mus
     { type: "start", messageId: "a" },
     { type: "start-step" },
     { type: "tool-input-available", toolCallId: "c1", toolName: "send", input: {} },
-    { type: "tool-approval-request", toolCallId: "c1", approvalId: "ask-c1" },
+    { type: "tool-approval-request", toolCallId: "c1", approvalId: "ask-c1", approved: true },
     { type: "tool-input-available", toolCallId: "c2", toolName: "send", input: {} },
     { type: "tool-approval-request", toolCallId: "c2", approvalId: "ask-c2" },
     { type: "finish-step" },

@@ -142,7 +142,7 @@ impl Translator {
             Chunk::ToolOutputDenied { tool_call_id } => {
                 return Some(self.tool_result(tool_call_id, false, ("error", "The user denied this call.".into())));
             }
-            Chunk::ToolApprovalRequest { approval_id, tool_call_id, .. } => {
+            Chunk::ToolApprovalRequest { approval_id, tool_call_id, approved: None, .. } => {
                 let tool = self.tools.get(&tool_call_id);
                 let prompt = json!({ "type": "confirm", "tool": tool, "tool_call_id": tool_call_id, "approval_id": approval_id });
                 self.prompts.push(prompt.clone());
@@ -293,6 +293,12 @@ mod tests {
         insta::assert_snapshot!(check(&asks), @r#"
         tool_start {"tool":"delete_it","tool_call_id":"t","input":{}}
         prompt {"type":"confirm","tool":"delete_it","tool_call_id":"t","approval_id":"p"}
+        message_complete {"message_id":"m","conversation_id":"c","model":null,"citations":[]}
+        "" 0
+        "#);
+        let decided = r#"{"type":"tool-approval-request","approvalId":"p","toolCallId":"t","approved":true}"#;
+        insta::assert_snapshot!(check(&[asks[0], decided, "[DONE]"]), @r#"
+        tool_start {"tool":"delete_it","tool_call_id":"t","input":{}}
         message_complete {"message_id":"m","conversation_id":"c","model":null,"citations":[]}
         "" 0
         "#);

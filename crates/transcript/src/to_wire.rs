@@ -67,7 +67,12 @@ impl ChunkConverter {
             }),
             Event::ApprovalRequest { call_id, asked, terms } => {
                 let terms = Some(Box::new(self::terms(asked, terms, now)));
-                out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
+                out.push(Chunk::ToolApprovalRequest {
+                    approval_id: new_id(),
+                    tool_call_id: call_id,
+                    terms,
+                    approved: None,
+                });
             }
             Event::Exposed { exposure } => out.push(exposure::exposure_chunk(&exposure)),
             Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),

@@ -155,6 +155,11 @@ pub enum Chunk {
         /// The terms of the approval request.
         #[serde(skip_serializing_if = "Option::is_none")]
         terms: Option<Box<ApprovalTerms>>,
+        /// The user's decision, if a client that joins later is told of a request that is decided.
+        /// Version 6 of the AI SDK has no chunk for a decision, and fails on unknown chunks; it
+        /// ignores unknown fields.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approved: Option<bool>,
     },
     /// Delivers the result of a call.
     ToolOutputAvailable {

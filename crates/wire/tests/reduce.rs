@@ -61,6 +61,25 @@ fn tool_call_moves_from_partial_input_to_result() {
     assert_eq!(fold(&[r#"{"type":"tool-output-denied","toolCallId":"x"}"#]).0, ["there is no tool call `x`"]);
 }
 
+/// Otherwise a client that joins while the call runs would ask for a decision once more.
+#[test]
+fn replay_contains_decisions() {
+    let check = |state: &str, approval: Value| {
+        let call = json!({ "type": "tool-t", "toolCallId": "c", "state": state, "input": {}, "approval": approval });
+        let message = json!({ "id": "m", "role": "assistant", "parts": [call] });
+        let mut reducer = Reducer::new(UiMessage::new("m", Role::Assistant));
+        for chunk in reduce::replay(&serde_json::from_value(message.clone()).unwrap()) {
+            reducer.apply(&chunk).unwrap();
+        }
+        assert_eq!(serde_json::to_value(reducer.into_message()).unwrap(), message);
+    };
+    check("approval-requested", json!({ "id": "a" }));
+    check("approval-responded", json!({ "id": "a", "approved": true }));
+    check("approval-responded", json!({ "id": "a", "approved": false }));
+    // The page runs the call.
+    check("input-available", json!({ "id": "a", "approved": true }));
+}
+
 #[test]
 fn unusable_arguments_are_kept_raw() {
     let error = |kind: &str| {
@@ -129,10 +148,11 @@ fn any_chunk() -> impl Strategy<Value = Chunk> {
         "error",
         "abort",
     ];
-    (prop::sample::select(kinds.to_vec()), 0..3_u8, "[{\"a:1}\\[ ]{0,4}").prop_map(|(kind, id, text)| {
+    let approved = prop::option::of(any::<bool>());
+    (prop::sample::select(kinds.to_vec()), 0..3_u8, "[{\"a:1}\\[ ]{0,4}", approved).prop_map(|(kind, id, text, approved)| {
         let (id, call) = (id.to_string(), format!("c{id}"));
         let chunk = json!({ "type": kind, "id": id, "delta": text, "toolCallId": call, "toolName": "t", "inputTextDelta": text, "input": { "a": text },
-            "approvalId": "a", "output": text, "errorText": text, "data": text, "sourceId": "s", "url": "https://example.org" });
+            "approvalId": "a", "approved": approved, "output": text, "errorText": text, "data": text, "sourceId": "s", "url": "https://example.org" });
         serde_json::from_value(chunk).unwrap()
     })
 }

@@ -7,7 +7,7 @@ use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
 use wire::citations::{CitedSource, cited_sources, footnotes, text_with_marks};
 use wire::message::TextState;
-use wire::{Role, TextPart, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Role, TextPart, ToolPart, UiMessage, UiPart};
 
 /// The kind of data parts with suggestions for the next message: `{items: […]}`.
 pub(in crate::agent_chat) const SUGGESTIONS: &str = "data-suggestions";
@@ -103,10 +103,6 @@ impl PartState {
                 document(shown, text);
                 set_if_changed(shown_open, open(text));
             }
-            // A stream from the beginning has the request for an approval, and no event for the decision. Without
-            // this, the request would be shown once more while the call runs.
-            (PartKind::Tool(shown), UiPart::Tool(tool))
-                if how != UpdateKind::Complete && shown.with_untracked(|shown| is_decided(shown, tool)) => {}
             (PartKind::Tool(shown), UiPart::Tool(tool)) => set_if_changed(shown, (**tool).clone()),
             (PartKind::Fixed(shown), part)
                 if !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::Tool(_)) =>
@@ -340,12 +336,6 @@ fn metadata(message: &UiMessage) -> MessageMetadata {
     metadata.unwrap_or_default()
 }
 
-/// Whether the user has decided about the request that `next` is waiting for.
-fn is_decided(shown: &ToolPart, next: &ToolPart) -> bool {
-    let (Some(decided), Some(asked)) = (&shown.approval, &next.approval) else { return false };
-    shown.state == ToolState::ApprovalResponded && next.state == ToolState::ApprovalRequested && decided.id == asked.id
-}
-
 fn is_streaming(state: Option<TextState>) -> bool {
     state == Some(TextState::Streaming)
 }
@@ -353,33 +343,5 @@ fn is_streaming(state: Option<TextState>) -> bool {
 fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: &ArcRwSignal<T>, value: T) {
     if signal.with_untracked(|now| *now != value) {
         signal.set(value);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn decided_call_is_not_asked_about_again_while_the_answer_streams() {
-        let message = |state: &str, approval: &str| {
-            let call = json!({
-                "type": "tool-send", "toolCallId": "c", "state": state, "input": {}, "approval": { "id": approval },
-            });
-            serde_json::from_value::<UiMessage>(json!({ "id": "m", "role": "assistant", "parts": [call] })).unwrap()
-        };
-        let check = |approval: &str, is_complete: bool, expected: ToolState| {
-            Owner::new().with(|| {
-                let shown = MessageState::new(&message("approval-responded", "a"));
-                shown.show_all(&message("approval-requested", approval), is_complete);
-                let states: Vec<_> = shown.tools().iter().map(|tool| tool.with_untracked(|tool| tool.state)).collect();
-                assert_eq!(states, [expected], "{approval}, {is_complete}");
-            });
-        };
-        check("a", false, ToolState::ApprovalResponded);
-        check("b", false, ToolState::ApprovalRequested);
-        // Such as after the server has refused the decision.
-        check("a", true, ToolState::ApprovalRequested);
     }
 }

@@ -62,8 +62,10 @@ fn text_field(state: PlanState, content: &str, label: impl Fn() -> Option<String
     let (known, back, value) = (content.to_owned(), content.to_owned(), content.to_owned());
     let rename = move |event: Event| {
         // Pasted text may have line breaks.
-        state.edit(PlanEdit::Rename(known.clone(), event_target_value(&event).replace('\n', " ")));
-        if state.problem.with_untracked(Option::is_some) || event_target_value(&event).trim().is_empty() {
+        let text = event_target_value(&event).replace('\n', " ");
+        let is_empty = text.trim().is_empty();
+        state.edit(PlanEdit::Rename(known.clone(), text));
+        if is_empty || state.problem.with_untracked(Option::is_some) {
             set_value(&event, &known);
         }
     };
@@ -75,8 +77,8 @@ fn text_field(state: PlanState, content: &str, label: impl Fn() -> Option<String
         "Enter" if !event.is_composing() => {
             event.prevent_default();
             if let Some(field) = field_of(&event) {
-                // The browser reports the change when the field loses the focus. An element in the document has it
-                // to lose.
+                // The browser reports the change when the field loses the focus. This cannot fail while the field
+                // is in the document.
                 let _ = field.blur();
             }
         }

@@ -124,6 +124,8 @@ class ToolApprovalRequest(Event):
     tool_call_id: str = ""
     approval_id: str = ""
     terms: dict[str, Any] | None = None
+    approved: bool | None = None
+    """The decision, if the request is told again after it."""
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,9 @@ class Reducer:
         if kind == "tool-approval-request":
             approval = {"id": chunk["approvalId"]}
             call |= {"state": "approval-requested", "approval": approval}
+            if "approved" in chunk:
+                approval["approved"] = chunk["approved"]
+                call["state"] = "approval-responded"
             if chunk.get("terms"):
                 approval["terms"] = chunk["terms"]
         elif kind == "tool-output-available":

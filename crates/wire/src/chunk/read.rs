@@ -104,10 +104,12 @@ fn tool(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
             provider_metadata: fields.take("providerMetadata")?,
             dynamic,
         },
-        "tool-approval-request" => {
-            let terms = fields.take::<Option<ApprovalTerms>>("terms")?.map(Box::new);
-            Chunk::ToolApprovalRequest { approval_id: fields.take("approvalId")?, tool_call_id: tool_call_id?, terms }
-        }
+        "tool-approval-request" => Chunk::ToolApprovalRequest {
+            approval_id: fields.take("approvalId")?,
+            tool_call_id: tool_call_id?,
+            terms: fields.take::<Option<ApprovalTerms>>("terms")?.map(Box::new),
+            approved: fields.take("approved")?,
+        },
         "tool-output-available" => Chunk::ToolOutputAvailable {
             tool_call_id: tool_call_id?,
             output: fields.take("output")?,
@@ -196,6 +198,7 @@ mod tests {
         check(r#"{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":null}"#);
         check(r#"{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":"{","errorText":"e"}"#);
         check(r#"{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}"#);
+        check(r#"{"type":"tool-approval-request","approvalId":"a","toolCallId":"c","approved":false}"#);
         check(r#"{"type":"tool-output-available","toolCallId":"c","output":null,"preliminary":true}"#);
         check(r#"{"type":"tool-output-error","toolCallId":"c","errorText":"e"}"#);
         check(r#"{"type":"tool-output-denied","toolCallId":"c"}"#);

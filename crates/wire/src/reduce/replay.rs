@@ -125,8 +125,12 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
         });
     }
     if let Some(approval) = &tool.approval {
-        let (approval_id, terms) = (approval.id.clone(), approval.terms.clone());
-        chunks.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: tool_call_id.clone(), terms });
+        chunks.push(Chunk::ToolApprovalRequest {
+            approval_id: approval.id.clone(),
+            tool_call_id: tool_call_id.clone(),
+            terms: approval.terms.clone(),
+            approved: approval.approved,
+        });
     }
     match tool.state {
         // The user approved and the browser runs the call: repeating the input moves its state past

@@ -81,10 +81,14 @@ impl Reducer {
                     tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
                 }))
             }
-            Chunk::ToolApprovalRequest { approval_id, tool_call_id, terms } => self.update_call(tool_call_id, |tool| {
-                tool.state = ToolState::ApprovalRequested;
-                tool.approval = Some(Approval { terms: terms.clone(), ..Approval::new(approval_id) });
-            }),
+            Chunk::ToolApprovalRequest { approval_id, tool_call_id, terms, approved } => {
+                self.update_call(tool_call_id, |tool| {
+                    let is_decided = approved.is_some();
+                    tool.state = if is_decided { ToolState::ApprovalResponded } else { ToolState::ApprovalRequested };
+                    let approval = Approval::new(approval_id);
+                    tool.approval = Some(Approval { terms: terms.clone(), approved: *approved, ..approval });
+                })
+            }
             Chunk::ToolOutputAvailable {
                 tool_call_id,
                 output,

@@ -91,6 +91,24 @@ async fn browser_output_resumes_the_run_and_joiners_get_the_whole_message() {
 }
 
 #[tokio::test]
+async fn joiners_are_not_asked_about_a_decided_call() {
+    let slow = text_reply("done").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
+    let test = TestChat::open(vec![tool_call_reply(&[("a", "act", "{}")]), slow]).await;
+    test.ask(message("m1", "act")).await;
+    let sent = test.send(approve("a", true)).await.unwrap();
+    let joined = test.chat.watch(&ada(), "c1", None).await.unwrap().unwrap();
+    let (_, whole) = futures::join!(read(sent.frames), read(joined));
+    let mut reducer = Reducer::new(UiMessage::new("", Role::Assistant));
+    let mut states = Vec::new();
+    for chunk in &whole {
+        reducer.apply(chunk).unwrap();
+        states.extend(reducer.message().tools().map(|tool| tool.state));
+        states.dedup();
+    }
+    assert_eq!(states, [ToolState::InputAvailable, ToolState::ApprovalResponded, ToolState::OutputAvailable]);
+}
+
+#[tokio::test]
 async fn decision_on_another_request_is_rejected() {
     let test = TestChat::open(vec![tool_call_reply(&[("a", "act", r#"{"n":1}"#)]), text_reply("done")]).await;
     test.ask(message("m1", "act")).await;
