@@ -75,7 +75,7 @@ async fn a_card_is_closed_by_a_reply_and_by_another_message() {
     .await;
 }
 
-/// What is written on the website is not shown in the chat, which others may read.
+/// The answer itself stays on the website, because others may read the chat.
 #[tokio::test]
 async fn a_card_is_closed_by_a_decision_on_the_website() {
     let replies = || {
@@ -105,6 +105,9 @@ async fn a_card_is_closed_by_a_decision_on_the_website() {
             input: None,
             remember: None,
         };
+        // A card that cannot be changed for a moment is changed later.
+        let wait = json!({ "ok": false, "error_code": 429, "description": "Too Many Requests", "parameters": { "retry_after": 1 } });
+        telegram.fail("editMessageText", 429, wait);
         answer_on_website(server, approve).await;
         until_closed(telegram, card, "✅ Approved").await;
         assert_eq!(server.effects.lock().unwrap().len(), 1);
