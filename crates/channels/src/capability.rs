@@ -5,11 +5,12 @@ use crate::post::Poster;
 use crate::receive::{Receiver, events};
 use crate::section::{Channels, Discord, Feishu, Mailbox, Slack, Telegram, channels};
 use crate::sweep::sweep;
-use crate::turn::Turns;
+use crate::turn::{Turns, enqueue_closing};
 use crate::{page, store};
 use ::config::{Config, ConnectionType, SectionType};
 use ::jobs::Jobs;
 use capability::{Capability, Context, Definition, Host, Job, Memories};
+use chat::LifecycleEvent;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -92,6 +93,21 @@ impl Capability for ChannelCapability {
         })
     }
 
+    /// Closes cards that were decided elsewhere. If the server is killed right after the end of a run, their buttons stay
+    /// until one is pressed or another run of the conversation ends.
+    fn observe(&self, event: &LifecycleEvent) {
+        let LifecycleEvent::RunEnded { conversation_id, user_id, .. } = event else { return };
+        if !self.is_used.load(Relaxed) {
+            return;
+        }
+        let (jobs, owner, conversation_id) = (self.jobs.clone(), user_id.clone(), conversation_id.clone());
+        tokio::spawn(async move {
+            if let Err(error) = enqueue_closing(&jobs, &owner, &conversation_id).await {
+                tracing::error!(%error, "cards of decided calls keep their buttons");
+            }
+        });
+    }
+
     fn config_changed(&self, config: &Arc<Config>) {
         self.is_used.store(!channels(config).is_empty(), Relaxed);
         self.config_changes.send_replace(());
@@ -104,6 +120,7 @@ impl Capability for ChannelCapability {
         vec![
             Job::handler(receiver.handler()),
             Job::handler(turns.handler()),
+            Job::handler(turns.closing_handler()),
             Job::on_each_server("channels.look", LOOK_INTERVAL, move || {
                 let looks = looks.clone();
                 async move { Ok(looks.enqueue().await?) }

@@ -1,6 +1,8 @@
 //! The capability with real conversations, jobs and databases, against stand-ins of Telegram's Bot API, of Slack, of Discord
 //! and of Feishu. Those in `peers` are by others.
 
+#[path = "channels/closed_cards.rs"]
+mod closed_cards;
 #[path = "channels/config.rs"]
 mod config_errors;
 #[path = "channels/conversations.rs"]

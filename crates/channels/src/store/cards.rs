@@ -21,6 +21,8 @@ pub(crate) struct NewCard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Card {
     pub(crate) id: String,
+    pub(crate) channel_id: String,
+    pub(crate) chat_id: String,
     pub(crate) owner: String,
     pub(crate) conversation_id: String,
     pub(crate) tool_call_id: String,
@@ -31,13 +33,15 @@ pub(crate) struct Card {
     pub(crate) created_at: i64,
 }
 
+macro_rules! columns {
+    () => {
+        "id, channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id, created_at"
+    };
+}
+
 macro_rules! select {
     ($rest:literal) => {
-        concat!(
-            "SELECT id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id, created_at FROM channel_cards
-             WHERE channel_id = $1 AND chat_id = $2 AND ",
-            $rest
-        )
+        concat!("SELECT ", columns!(), " FROM channel_cards WHERE channel_id = $1 AND chat_id = $2 AND ", $rest)
     };
 }
 
@@ -51,19 +55,33 @@ const QUESTION: &str = select!("owner = $3 AND approval_id = '' ORDER BY created
 /// The newest cards that were shown.
 const SHOWN: &str = select!("owner = $3 AND message_id IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 100");
 
-const ADD: &str = "
-    INSERT INTO channel_cards
+/// The cards of a conversation that were shown and are not closed.
+const OPEN: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM channel_cards WHERE owner = $1 AND conversation_id = $2 AND message_id IS NOT NULL AND closed_at IS NULL
+     ORDER BY created_at DESC, id DESC LIMIT 100"
+);
+
+const ADD: &str = concat!(
+    "INSERT INTO channel_cards
         (id, channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id, input_hash, created_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (channel_id, chat_id, owner, conversation_id, tool_call_id, approval_id)
     DO UPDATE SET input_hash = excluded.input_hash
-    RETURNING id, owner, conversation_id, tool_call_id, approval_id, input_hash, message_id, created_at";
+    RETURNING ",
+    columns!()
+);
 
 const SET_MESSAGE: &str = "UPDATE channel_cards SET message_id = $2 WHERE id = $1";
+
+const SET_CLOSED: &str = "UPDATE channel_cards SET closed_at = $2 WHERE id = $1";
 
 fn read(row: &Row) -> Result<Card, StoreError> {
     Ok(Card {
         id: row.try_get("id")?,
+        channel_id: row.try_get("channel_id")?,
+        chat_id: row.try_get("chat_id")?,
         owner: row.try_get("owner")?,
         conversation_id: row.try_get("conversation_id")?,
         tool_call_id: row.try_get("tool_call_id")?,
@@ -84,6 +102,11 @@ pub(crate) async fn add_card(db: &mut Db, new: NewCard, now: i64) -> Result<Card
 /// Records the message that shows a card.
 pub(crate) async fn set_card_message(db: &mut Db, id: String, message_id: String) -> Result<(), StoreError> {
     Ok(sql::query(SET_MESSAGE).bind(id).bind(message_id).execute(db).await.map(drop)?)
+}
+
+/// Records that the message of a card has no buttons any more.
+pub(crate) async fn set_card_closed(db: &mut Db, id: String, now: i64) -> Result<(), StoreError> {
+    Ok(sql::query(SET_CLOSED).bind(id).bind(now).execute(db).await.map(drop)?)
 }
 
 /// Returns a card of a chat.
@@ -120,6 +143,11 @@ pub(crate) async fn shown_cards(
 ) -> Result<Vec<Card>, StoreError> {
     let list = sql::query(SHOWN).bind(channel_id.to_owned()).bind(chat_id.to_owned()).bind(owner.to_owned());
     store.rows(list, read).await
+}
+
+/// Returns the cards of a conversation, in all chats, that were not closed. Their calls may be decided.
+pub(crate) async fn open_cards(store: &Store, owner: &str, conversation_id: &str) -> Result<Vec<Card>, StoreError> {
+    store.rows(sql::query(OPEN).bind(owner.to_owned()).bind(conversation_id.to_owned()), read).await
 }
 
 async fn one(

@@ -9,7 +9,8 @@ mod updates;
 
 pub(crate) use bots::{BotRow, bots, position, set_bot, set_position};
 pub(crate) use cards::{
-    Card, NewCard, add_card, card, card_of_message, newest_question, set_card_message, shown_cards,
+    Card, NewCard, add_card, card, card_of_message, newest_question, open_cards, set_card_closed, set_card_message,
+    shown_cards,
 };
 pub(crate) use chats::{ChatRow, chat, count_chats, forget_oldest_chat, set_chat};
 pub(crate) use links::{
@@ -19,7 +20,7 @@ pub(crate) use links::{
 pub(crate) use messages::{FILE_PARTS, delete_messages_from, messages, sent_at, sent_files, set_message};
 pub(crate) use updates::{
     NewUpdate, OpenQueue, TRIED_MS, UpdateRow, accept, begin, count_open, count_open_in_queue, finish, give_up,
-    is_known, next_update, open_queues, prune, submitted,
+    is_being_handled, is_known, next_update, open_queues, prune, submitted,
 };
 
 use ::store::{CapabilityTables, Migration, StoreError, Table};
@@ -37,6 +38,11 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
             name: "positions",
             sqlite: include_str!("../../migrations/sqlite/0002_positions.sql"),
             postgres: include_str!("../../migrations/postgres/0002_positions.sql"),
+        },
+        Migration {
+            name: "closed_cards",
+            sqlite: include_str!("../../migrations/sqlite/0003_closed_cards.sql"),
+            postgres: include_str!("../../migrations/postgres/0003_closed_cards.sql"),
         },
     ],
     tables: &[

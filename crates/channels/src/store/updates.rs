@@ -71,6 +71,9 @@ const COUNT: &str = "SELECT count(*) FROM channel_updates WHERE channel_id = $1 
 
 const IS_KNOWN: &str = "SELECT EXISTS (SELECT 1 FROM channel_updates WHERE channel_id = $1 AND update_id = $2)";
 
+const IS_BEING_HANDLED: &str = "
+    SELECT EXISTS (SELECT 1 FROM channel_updates WHERE owner = $1 AND conversation_id = $2 AND done_at IS NULL)";
+
 const COUNT_IN_QUEUE: &str =
     "SELECT count(*) FROM channel_updates WHERE channel_id = $1 AND queue = $2 AND done_at IS NULL";
 
@@ -158,6 +161,12 @@ pub(crate) async fn finish(
 /// Returns whether an update was accepted before.
 pub(crate) async fn is_known(store: &Store, channel_id: &str, update_id: i64) -> Result<bool, StoreError> {
     let find = sql::query_scalar::<bool>(IS_KNOWN).bind(channel_id.to_owned()).bind(update_id);
+    store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
+}
+
+/// Returns whether an update that continues a conversation is being handled.
+pub(crate) async fn is_being_handled(store: &Store, owner: &str, conversation_id: &str) -> Result<bool, StoreError> {
+    let find = sql::query_scalar::<bool>(IS_BEING_HANDLED).bind(owner.to_owned()).bind(conversation_id.to_owned());
     store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await
 }
 

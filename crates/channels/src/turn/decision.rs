@@ -13,15 +13,19 @@ use crate::visible::visible;
 use ::jobs::JobError;
 use serde_json::Value;
 use web::times::now_millis;
-use wire::api::{Answer, Submission};
+use wire::api::{Answer, ConversationView, Submission};
+use wire::message::PASSED_OVER;
 use wire::question::{ASK_USER, AnswerDraft, Question};
-use wire::{ToolPart, ToolState};
+use wire::{ToolPart, ToolState, UiMessage};
 
 const NOT_YOURS: &str = "Only the person who was asked can decide this.";
 const UNKNOWN: &str = "This button is not valid any more.";
 const APPROVED: &str = "✅ Approved";
 const DENIED: &str = "❌ Denied";
 const DECIDED: &str = "This was decided already.";
+const EXPIRED: &str = "⌛ Expired";
+const ANSWERED: &str = "➡️ Answered";
+const NOT_ANSWERED: &str = "➡️ Not answered: another message was written instead.";
 
 /// The answer to a card.
 pub(super) enum Choice<'t> {
@@ -144,10 +148,7 @@ impl Turn<'_> {
         let Ok(view) = self.context.chat.conversation(&person.caller, &card.conversation_id).await else {
             return false;
         };
-        let is_asked = |tool: &ToolPart| {
-            tool.tool_call_id == card.tool_call_id && tool.waits_for_user(now_millis()) && is_same(tool, card)
-        };
-        view.messages.last().is_some_and(|last| last.tools().any(is_asked))
+        waits_for(&view, card)
     }
 
     /// Acknowledges a press. If that fails, the button stays lit for a moment.
@@ -176,16 +177,15 @@ impl Turn<'_> {
         }
         let Some(last) = view.messages.last() else { return Ok(Decided::refused(UNKNOWN)) };
         let Some(tool) = last.tools().find(|tool| tool.tool_call_id == card.tool_call_id) else {
-            self.show_decision(message_id, Rendered::plain(DECIDED)).await;
+            self.show_decision(card, message_id, outcome(&view, card, self.messenger())).await?;
             return Ok(Decided::shown(None, DECIDED));
         };
-        let is_open = tool.waits_for_user(now_millis()) && is_same(tool, card);
-        if !is_open {
+        if !waits_for(&view, card) {
             // This attempt's predecessor was killed after its decision was stored.
             if self.update.answer_id.as_ref() == Some(&last.id) && view.active.is_some() {
                 return Ok(Decided::resumed(Some(Answering::resumed(last.id.clone()))));
             }
-            self.show_decision(message_id, decided(tool, &card.id, known_decision(tool), self.messenger())).await;
+            self.show_decision(card, message_id, outcome(&view, card, self.messenger())).await?;
             let went_on = self.update.answer_id.is_some().then(|| Answering::resumed(last.id.clone()));
             return Ok(Decided::shown(went_on, DECIDED));
         }
@@ -201,7 +201,7 @@ impl Turn<'_> {
         request.agent_id = view.summary.agent_id.clone();
         match self.submit(person, request).await? {
             Ok(answering) => {
-                self.show_decision(message_id, decided(tool, &card.id, &label, self.messenger())).await;
+                self.show_decision(card, message_id, decided(tool, &card.id, &label, self.messenger())).await?;
                 Ok(Decided::shown(answering.goes_on().then_some(answering), label))
             }
             Err(error) => Ok(Decided::refused(error.message)),
@@ -209,34 +209,68 @@ impl Turn<'_> {
     }
 
     /// Returns the answer of an earlier attempt, unless it still waits for other decisions.
-    fn resumed(&self, view: &wire::api::ConversationView, id: String) -> Option<Answering> {
+    fn resumed(&self, view: &ConversationView, id: String) -> Option<Answering> {
         let message = view.messages.iter().find(|message| message.id == id)?;
         let parts_before = usize::try_from(self.update.parts_before).unwrap_or_default();
         let goes_on = view.active.is_some() || message.parts.len() > parts_before;
         goes_on.then(|| Answering::resumed(id))
     }
 
-    /// Shows on the card what was decided. If that fails, a press says it.
-    async fn show_decision(&self, message_id: &str, message: Rendered) {
+    /// Shows on the card what was decided. If that fails, the card is changed when the run ends ([`super::close`]).
+    async fn show_decision(&self, card: &Card, message_id: &str, message: Rendered) -> Result<(), JobError> {
         if let Err(error) = self.delivery.bot.edit(&self.delivery.place, message_id, &message, &[]).await {
             tracing::debug!(%error, "a card was not changed");
+            return Ok(());
         }
+        // A card that was sent twice has another message.
+        if card.message_id.as_deref() == Some(message_id) {
+            let id = card.id.clone();
+            self.job.write(move |db| Box::pin(store::set_card_closed(db, id, now_millis()))).await?;
+        }
+        Ok(())
     }
 }
 
-/// Returns the decision about a call, if it is known.
-fn known_decision(tool: &ToolPart) -> &'static str {
-    match tool.approval.as_ref().and_then(|approval| approval.approved) {
-        Some(true) => APPROVED,
-        Some(false) => DENIED,
-        None => DECIDED,
+/// Returns whether a conversation waits for the decision or the answer that a card asks for.
+pub(super) fn waits_for(view: &ConversationView, card: &Card) -> bool {
+    let is_asked = |tool: &ToolPart| {
+        tool.tool_call_id == card.tool_call_id && tool.waits_for_user(now_millis()) && is_same(tool, card)
+    };
+    view.messages.last().is_some_and(|last| last.tools().any(is_asked))
+}
+
+/// Returns a card whose call waits no more: the call, if it is still in the conversation, and what was decided. An answer
+/// that was given elsewhere is not repeated, since others may read the chat.
+pub(super) fn outcome(view: &ConversationView, card: &Card, messenger: Messenger) -> Rendered {
+    let is_asked = |tool: &&ToolPart| tool.tool_call_id == card.tool_call_id && approval_id(tool) == card.approval_id;
+    match view.messages.iter().rev().flat_map(UiMessage::tools).find(is_asked) {
+        Some(tool) => decided(tool, &card.id, known_decision(tool), messenger),
+        None => Rendered::plain(DECIDED),
     }
+}
+
+/// Returns what became of a call, if it is known.
+fn known_decision(tool: &ToolPart) -> &'static str {
+    if tool.is_passed_over() || tool.error_text.as_deref() == Some(PASSED_OVER) {
+        return NOT_ANSWERED;
+    }
+    match tool.approval.as_ref().map(|approval| (approval.approved, approval.expired)) {
+        Some((_, Some(true))) => EXPIRED,
+        Some((Some(true), _)) => APPROVED,
+        Some((Some(false), _)) => DENIED,
+        None if tool.state == ToolState::OutputAvailable => ANSWERED,
+        _ => DECIDED,
+    }
+}
+
+/// Returns the id of the approval request of a call; empty if it is a question.
+fn approval_id(tool: &ToolPart) -> &str {
+    tool.approval.as_ref().map(|approval| approval.id.as_str()).unwrap_or_default()
 }
 
 /// Returns whether a call asks what the card has shown.
 fn is_same(tool: &ToolPart, card: &Card) -> bool {
-    let approval = tool.approval.as_ref().map(|approval| approval.id.as_str()).unwrap_or_default();
-    approval == card.approval_id && shown_hash(tool) == card.input_hash
+    approval_id(tool) == card.approval_id && shown_hash(tool) == card.input_hash
 }
 
 /// Returns the decision that a button or a text stands for, or what to tell the user.

@@ -60,13 +60,17 @@ impl Turn<'_> {
         };
         let submission = Submission::Message { message, replaces: None, history: Vec::new() };
         let submission = origin.mark_submission(submission);
-        let mut request = self.request(person, conversation_id, submission);
+        let mut request = self.request(person, conversation_id.clone(), submission);
         let chosen = self.chat(person).await?.and_then(|chat| chat.model);
         request.options.model = chosen.filter(|model| self.model_ids().contains(model));
-        match self.submit(person, request).await? {
-            Ok(answering) => self.answer(person, answering).await,
-            Err(error) => self.send_text(&super::commands::plain(&error.message)).await,
+        let answering = match self.submit(person, request).await? {
+            Ok(answering) => answering,
+            Err(error) => return self.send_text(&super::commands::plain(&error.message)).await,
+        };
+        if let Err(error) = self.close_passed_over(person, &conversation_id).await {
+            tracing::debug!(?error, "the cards are closed when the run ends");
         }
+        self.answer(person, answering).await
     }
 
     /// Returns the conversation of the message, and stores it with the chat; `None` if the user has too many chats.

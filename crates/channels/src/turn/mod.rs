@@ -6,6 +6,7 @@
 
 mod answer;
 mod card;
+mod close;
 mod commands;
 mod decision;
 mod delivery;
@@ -15,6 +16,7 @@ mod memory;
 mod message;
 mod shown;
 
+pub(crate) use close::enqueue_closing;
 pub(crate) use commands::{command, plain_paragraphs};
 pub(crate) use delivery::PLACEHOLDER;
 

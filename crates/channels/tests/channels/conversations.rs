@@ -12,7 +12,10 @@ use store::sql;
 use wire::Role;
 
 /// Runs a test with each kind of database: a server with the user `ada`, whose account is linked to person 7.
-async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncFn(&TestServer, &FakeTelegram, &str)) {
+pub(crate) async fn on_each_database(
+    replies: impl Fn() -> Vec<Vec<Cue>>,
+    test: impl AsyncFn(&TestServer, &FakeTelegram, &str),
+) {
     server::on_each_database(async |database| {
         let (telegram, url) = FakeTelegram::start().await;
         let bot = FakeTelegram::connection(&url);
@@ -26,11 +29,12 @@ async fn on_each_database(replies: impl Fn() -> Vec<Vec<Cue>>, test: impl AsyncF
     .await;
 }
 
-fn ada() -> Caller {
+pub(crate) fn ada() -> Caller {
     Caller::signed_in("ada").with_roles(vec!["support".to_owned()])
 }
 
-async fn conversations(server: &TestServer) -> Vec<(String, String)> {
+/// Returns the ids of the conversations of `ada`, with their pages.
+pub(crate) async fn conversations(server: &TestServer) -> Vec<(String, String)> {
     let list = server.chat.conversations(&ada(), Default::default(), 10, None).await.unwrap();
     list.items.into_iter().map(|item| (item.id, item.page_id)).collect()
 }

@@ -10,7 +10,7 @@ use capability::{
     ModelQuestion, Quotes, RememberFacts, RememberedFact, RememberedFacts, ToolServerStatus,
 };
 use channels::DEFINITION;
-use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, NewUpload};
+use chat::{AgentRequest, AgentSource, Caller, Chat, Clock, FileLimits, LifecycleEvent, LifecycleObserver, NewUpload};
 use config::{Config, ConnectionKind, Language};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
 use contract::{Model, Tool, ToolContext, ToolSpec};
@@ -155,6 +155,15 @@ impl RememberFacts for TestMemory {
     }
 }
 
+/// Tells the capability of what happens to conversations.
+struct Observer(Arc<dyn Capability>);
+
+impl LifecycleObserver for Observer {
+    fn observe(&self, event: &LifecycleEvent) {
+        self.0.observe(event);
+    }
+}
+
 /// A server.
 pub(crate) struct TestServer {
     pub(crate) chat: Chat,
@@ -227,6 +236,7 @@ impl TestServer {
         };
         let capability = (DEFINITION.start.unwrap())(&host).unwrap();
         capability.config_changed(&config);
+        chat.set_observer(Arc::new(Observer(capability.clone())));
         let stop = CancellationToken::new();
         for job in capability.jobs(&context) {
             match job {

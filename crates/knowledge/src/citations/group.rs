@@ -43,7 +43,8 @@ pub(super) struct Brackets {
 /// result for the beginning of a text is that for the whole, or [`Beginning::Open`], which it never is at the end.
 pub(super) fn beginning(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Beginning {
     match brackets(text, emphasis, is_escaped, is_end) {
-        // However it arrives, the same is a citation: what is held back is never longer.
+        // A longer match is not a citation, also in a text that arrives at once: of a text that arrives in pieces, no
+        // more than this is held back.
         Ok(brackets) if brackets.length <= MAX_MARKER => Beginning::Markers(brackets),
         Err(Stop::Open) if !is_end && text.len() <= MAX_MARKER => Beginning::Open,
         _ => Beginning::Text,
@@ -74,7 +75,8 @@ fn brackets(text: &str, emphasis: &str, is_escaped: bool, is_end: bool) -> Resul
     }
     let end = text.floor_char_boundary(MAX_MARKER.min(text.len()));
     let begin = text.len() - scan.rest.len();
-    // Of the text after the brackets, only the part that is held back is read.
+    // A link or emphasis after the brackets counts only within `MAX_MARKER` bytes: a text that arrives in pieces is not
+    // held back for longer, and must be read in the same way as one that arrives at once.
     let mut tail = Scan { rest: text.get(begin..end).unwrap_or_default() };
     let is_end = is_end || text.len() > MAX_MARKER;
     if closing == ']' {
@@ -97,7 +99,7 @@ enum Token {
     Other,
 }
 
-/// Reads what brackets have.
+/// Reads the content of brackets.
 struct BracketReader {
     closing: char,
     markers: Vec<Marker>,

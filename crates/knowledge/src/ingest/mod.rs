@@ -1,8 +1,8 @@
 //! Reads documents: a job for each, whose writes name the version that it reads. After a server was
 //! killed, another attempt begins the version anew. When a document was deleted or has a newer version,
-//! writes about the old version have no effect. The last rows of a version are
-//! stored with the end of the job, so a short text takes two transactions. Pages that are pictures are
-//! read in a job of its own ([`pictures`]), which does all of the work then.
+//! writes about the old version have no effect. The last rows of a version are stored with the end of the
+//! job, so a short text takes two transactions. A document with pages that are pictures is left to a job of
+//! another kind ([`pictures`]).
 
 mod embed;
 mod folders;

@@ -1,6 +1,7 @@
 //! Files that callers add. A large file is stored in pieces as it arrives, so none is ever in memory; when
-//! it is complete, it becomes a document together with the job that reads it. A small file is stored in the same
-//! transaction, because the files of a request are stored one after the other, and each transaction waits for the disk.
+//! it is complete, one transaction makes it a document and enqueues the job that reads it. A small file is also stored in
+//! that transaction, because the files of a request are stored one after the other, and each transaction waits for the
+//! disk.
 
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, NewDocument, PIECE, SMALL};

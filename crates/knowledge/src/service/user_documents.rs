@@ -12,16 +12,17 @@ use futures::future::BoxFuture;
 use std::collections::HashMap;
 use wire::{ErrorCode, UserError};
 
-/// How many parts of a text are read from the database at first, and at most, at a time. Each has about 64 KB at most;
-/// thousands of short ones fit in a page.
+/// The number of parts of a text that the first query reads. A part has at most about 64 KB.
 const PARTS: u32 = 8;
+/// The most parts that one query reads. Each query reads twice as many as the one before it, because thousands of short
+/// parts may fit in a page.
 const MAX_PARTS: u32 = 64;
 
 impl Knowledge {
     /// Returns a document of a library that a caller may read.
     ///
     /// # Errors
-    /// 404 for every other one, and for one of another library.
+    /// 404 for a document that they may not read, and for one of another library.
     async fn document_of_library(&self, caller: &Caller, id: &UserDocumentId) -> Result<DocumentRow, UserError> {
         let document = self.document(&Viewer::from(caller), &id.document_id, Access::Read).await?;
         let is_of_library = document.library_id == id.library_id;
@@ -178,8 +179,8 @@ struct TextPage {
 }
 
 impl TextPage {
-    /// Adds a part, with its place where that is a page or something like it that begins there. Returns false if there
-    /// is no room for the part. One that is longer than the page is cut.
+    /// Adds a part. If a page, a slide or another place with a name begins with it, the name is added before its text.
+    /// Returns false if there is no room for the part. A part that is longer than the page is cut.
     fn push(&mut self, PartRow { place, text, .. }: PartRow) -> bool {
         let is_named = !matches!(place, Place::Section { .. } | Place::Lines { .. });
         let name = if is_named && self.place.as_ref() != Some(&place) { format!("[{place}]\n") } else { String::new() };

@@ -17,7 +17,7 @@ const ASSIGN: &str = "UPDATE knowledge_versions SET document_id = $2, bytes = $3
 const PURGE: &str = "DELETE FROM knowledge_versions WHERE document_id IS NULL AND created_at < $1";
 const ADD: &str = "INSERT INTO knowledge_pieces (version_id, no, bytes) VALUES ($1, $2, $3)";
 const READ: &str = "SELECT bytes FROM knowledge_pieces WHERE version_id = $1 AND no = $2";
-const COUNT: &str = "SELECT count(*) FROM knowledge_versions WHERE id = $1";
+const IS_STORED: &str = "SELECT EXISTS (SELECT 1 FROM knowledge_versions WHERE id = $1)";
 const DELETE: &str = "DELETE FROM knowledge_versions WHERE id = $1";
 
 /// Stores a version that belongs to no document yet and has no content.
@@ -58,18 +58,18 @@ pub(crate) async fn delete_version(db: &mut Db, id: &str) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Checks that a version is still stored. Then everything that was read of it before is whole, because it never changes.
+/// Checks that a version is still stored. A version never changes, so everything that was read of it before is whole.
 ///
 /// # Errors
 /// [`StoreError::NotFound`] if it was deleted. The database failed.
 pub(crate) async fn check_stored(store: &Store, id: &str) -> Result<(), StoreError> {
-    let count = sql::query_scalar::<i64>(COUNT).bind(id);
-    let count = store.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await?;
-    if count > 0 { Ok(()) } else { Err(StoreError::NotFound) }
+    let find = sql::query_scalar::<bool>(IS_STORED).bind(id);
+    let is_stored = store.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?) })).await?;
+    if is_stored { Ok(()) } else { Err(StoreError::NotFound) }
 }
 
-/// Streams the file of a version to a reader. It ends with an error if the version is deleted meanwhile, so that nobody
-/// takes some of the file for all of it.
+/// Streams the file of a version to a reader. If the version is deleted meanwhile, the stream ends with an error, so that
+/// the reader knows that the file is not whole.
 pub(crate) fn whole_file(store: Store, version_id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
     Box::pin(async_stream::try_stream! {
         let mut pieces = pieces(store.clone(), version_id.clone());

@@ -40,16 +40,16 @@ const MAX_SCRIPTS: usize = 200;
 const EXTRA_TIME: Duration = Duration::from_secs(5);
 /// The time in which a sandbox is made, and files are copied into it and out of it. The sandbox looks at the clock.
 const COPY_TIME: Duration = Duration::from_secs(45);
-/// The bytes of the paths of what a script writes.
+/// The most bytes of the paths of all files that a script writes.
 const MAX_PATHS: usize = 1 << 20;
-/// The bytes of the output that are shown while a script runs.
+/// The most bytes of the output that are shown while a script runs.
 const MAX_PROGRESS: usize = 4_096;
 /// The most characters of the reason why a script was ended.
 const MAX_REASON: usize = 1_000;
 /// The bytes that are kept of what a process writes to standard error, which says why it ended.
 const MAX_ERRORS: u64 = 4_096;
 
-/// The most of what is left out that is passed on.
+/// The most files that are named because they cannot be stored.
 const MAX_LEFT_OUT: usize = 30;
 
 /// The signals that show why a process was ended.
@@ -121,7 +121,7 @@ impl ScriptShell {
         let Ok(place) = scripts.clone().try_acquire_owned() else { return Err(ShellError::Busy) };
         let Ok(running) = running.clone().acquire_owned().await else { return Err(ShellError::Busy) };
         let ShellRequest { script, workspace, settings, container, reports } = request;
-        // Not before its turn has come: until then others may change the files.
+        // The files are read after the wait, because other scripts may have changed them meanwhile.
         let tree = workspace.tree().await.map_err(|_| unreadable())?;
         if settings.level == ShellLevel::Container {
             let of = (script.as_str(), settings, container);
@@ -337,7 +337,7 @@ fn most_written(settings: &ShellSettings, limits: &WorkspaceLimits) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Returns a reason of a process, which may say anything.
+/// Returns the beginning of a reason that a process has given, which may have any length.
 fn bounded(reason: &str) -> String {
     reason.chars().take(MAX_REASON).collect()
 }
