@@ -63,8 +63,33 @@ impl Outline {
 
 fn hash(node: &Node) -> u64 {
     let mut hasher = DefaultHasher::new();
-    node.to_value().to_string().hash(&mut hasher);
+    hash_into(node, &mut hasher);
     hasher.finish()
+}
+
+/// Hashes a value without its positions. The kind and the length come first, so that different values differ in what
+/// is hashed.
+fn hash_into(node: &Node, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(&node.kind).hash(hasher);
+    match &node.kind {
+        NodeKind::Null | NodeKind::Broken => {}
+        NodeKind::Bool(value) => value.hash(hasher),
+        NodeKind::Number(number) => number.hash(hasher),
+        NodeKind::Text(text) => text.hash(hasher),
+        NodeKind::List(items) => {
+            items.len().hash(hasher);
+            for item in items {
+                hash_into(item, hasher);
+            }
+        }
+        NodeKind::Map(entries) => {
+            entries.len().hash(hasher);
+            for entry in entries {
+                entry.key.hash(hasher);
+                hash_into(&entry.value, hasher);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

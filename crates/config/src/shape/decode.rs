@@ -228,12 +228,12 @@ fn accepts(shape: Shape<'_>, node: &Node) -> bool {
     if shape.is_operator() {
         return is_operator(node);
     }
-    if shape.types().is_empty() {
+    if shape.types().next().is_none() {
         return shape.accepts_anything()
             || shape.choices().is_some() && node.text().is_some()
             || shape.alternatives().any(|alternative| accepts(alternative, node));
     }
-    shape.types().into_iter().any(|expected| match &node.kind {
+    shape.types().any(|expected| match &node.kind {
         NodeKind::Null => expected == "null",
         NodeKind::Bool(_) => expected == "boolean",
         NodeKind::Number(number) => expected == "number" || expected == "integer" && !number.is_f64(),
@@ -254,7 +254,7 @@ fn expected_types(shape: Shape<'_>) -> Vec<&'static str> {
     if shape.is_operator() {
         return Vec::new();
     }
-    let own = shape.types().into_iter().filter_map(|expected| match expected {
+    let own = shape.types().filter_map(|expected| match expected {
         "boolean" => Some("true or false"),
         "integer" => Some("a whole number"),
         "number" => Some("a number"),

@@ -30,7 +30,7 @@ impl<'s> Property<'s> {
 
     /// Whether a missing property is the same as its default or an empty mapping.
     fn may_be_absent(&self) -> bool {
-        !self.required || self.shape().types() == ["object"] && self.shape().may_be_empty()
+        !self.required || self.shape().types().eq(["object"]) && self.shape().may_be_empty()
     }
 
     /// Whether an empty value would be read as "no limit": numbers, and the groups that hold them.

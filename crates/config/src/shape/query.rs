@@ -51,18 +51,19 @@ impl<'s> Shape<'s> {
         self.keywords.get(keyword)?.as_str()
     }
 
-    /// Returns the allowed types. An empty list allows all types.
-    pub(super) fn types(self) -> Vec<&'s str> {
-        match self.keywords.get("type") {
-            Some(Value::String(one)) => vec![one.as_str()],
-            _ => self.list("type").filter_map(Value::as_str).collect(),
-        }
+    /// Returns the allowed types. Without any, all types are allowed.
+    pub(super) fn types(self) -> impl Iterator<Item = &'s str> {
+        let types: &'s [Value] = match self.keywords.get("type") {
+            Some(Value::Array(several)) => several,
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        types.iter().filter_map(Value::as_str)
     }
 
     /// Whether the value is a number, or an operator that comes to one.
     pub(super) fn may_be_number(self) -> bool {
-        self.types().into_iter().any(|known| matches!(known, "integer" | "number"))
-            || self.alternatives().any(Self::may_be_number)
+        self.types().any(|known| matches!(known, "integer" | "number")) || self.alternatives().any(Self::may_be_number)
     }
 
     /// Returns the properties by name. Their references are not resolved, because annotations may
@@ -110,7 +111,7 @@ impl<'s> Shape<'s> {
             return Some(vec![one]);
         }
         let mut choices: Vec<_> = self.list("enum").filter_map(Value::as_str).collect();
-        let values = self.alternatives().filter(|shape| shape.types() != ["null"] && !shape.is_operator());
+        let values = self.alternatives().filter(|shape| shape.types().ne(["null"]) && !shape.is_operator());
         for alternative in values {
             choices.extend(alternative.choices()?);
         }

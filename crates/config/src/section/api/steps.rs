@@ -70,11 +70,16 @@ pub(super) fn nested_steps(step: &Node) -> Vec<&Node> {
             }
             ":parallel" => found.extend(value.items().iter().flat_map(steps)),
             ":try" => found.extend(steps(value)),
-            key if CONTROLS.iter().any(|control| control.branches.contains(&key)) => found.extend(steps(value)),
+            key if is_branch(key) => found.extend(steps(value)),
             _ => {}
         }
     }
     found
+}
+
+/// Whether a key beside a control holds steps. Most keys are those of requests, which are told apart by their start.
+fn is_branch(key: &str) -> bool {
+    key.starts_with(':') && CONTROLS.iter().any(|control| control.branches.contains(&key))
 }
 
 /// Returns a list of steps; a single step may be written without a list.
