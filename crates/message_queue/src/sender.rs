@@ -54,7 +54,7 @@ pub(crate) async fn send_due(context: &Context) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Sends a message as the owner of its conversation. The row is deleted with that.
+/// Sends a message as the owner of its conversation, and deletes its row.
 async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     let caller = match caller(context, &due.owner).await? {
         Ok(caller) => caller,
@@ -83,8 +83,9 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     }
 }
 
-/// Waits until a message is sent, and extends its reservation as long as that takes: endpoints that compute the properties of
-/// the agent may need more than a minute. Otherwise an edit in the meantime would be deleted with the row.
+/// Waits until a message is sent, and extends its reservation for as long as that takes: endpoints that compute the
+/// properties of the agent may need more than a minute. Without a reservation, the user could edit the message in the
+/// meantime, and the edit would be deleted with the row.
 pub(crate) async fn reserved<T>(
     store: &Store,
     due: &DueMessage,

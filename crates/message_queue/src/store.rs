@@ -225,14 +225,7 @@ pub(crate) async fn is_own(store: &Store, owner: &str, conversation_id: &str) ->
 /// # Errors
 /// The database failed.
 pub(crate) async fn list(store: &Store, owner: &str, conversation_id: &str) -> Result<Vec<QueuedMessage>, StoreError> {
-    let list = sql::query(LIST).bind(owner).bind(conversation_id);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let rows = list.fetch_all(db).await?;
-            rows.iter().map(queued).collect()
-        })
-    });
-    read.await
+    store.rows(sql::query(LIST).bind(owner).bind(conversation_id), queued).await
 }
 
 /// Adds a message at the end of a queue, or changes the one with its id.
@@ -310,14 +303,7 @@ pub(crate) async fn remove(
 /// # Errors
 /// The database failed.
 pub(crate) async fn next_due(store: &Store, before: i64, now: i64) -> Result<Option<DueMessage>, StoreError> {
-    let find = sql::query(NEXT_DUE).bind(before).bind(now);
-    let read = store.read(move |db| {
-        Box::pin(async move {
-            let row = find.fetch_optional(db).await?;
-            row.as_ref().map(due).transpose()
-        })
-    });
-    read.await
+    store.optional_row(sql::query(NEXT_DUE).bind(before).bind(now), due).await
 }
 
 /// Stores why a message cannot be sent. It waits until the user changes, sends or removes it.

@@ -1,5 +1,5 @@
-//! Who has written the text of a user's message. Agents may remember about a user only what the user
-//! has written, but pages, programs and other people send texts in a user's name, too.
+//! The author of the text in a message with the role `user`. Pages, programs and other people send such
+//! messages in a user's name, but agents may remember about a user only texts that the user has written.
 
 use serde_json::{Map, Value};
 use wire::UiMessage;
@@ -8,7 +8,7 @@ use wire::api::Submission;
 /// The key of a message's metadata that has the name of the origin. A client may set it, too.
 pub const TEXT_ORIGIN: &str = "textOrigin";
 
-/// Who has written the text of a user's message.
+/// The author of the text in a message with the role `user`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextOrigin {
     /// The user.

@@ -10,7 +10,7 @@ const KILLS: KillTest = KillTest {
 const CONVERSATIONS: usize = 40;
 
 async fn open(url: &str) -> Store {
-    Schema::new(&[TABLES]).open(url, "", Duration::from_secs(10)).await.unwrap()
+    test_store::open(&[TABLES], url).await
 }
 
 /// Adds a message to the queue of each conversation, reserves and sends it. Continues where a killed process stopped.

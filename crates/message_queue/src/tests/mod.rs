@@ -9,7 +9,7 @@ use crate::store::{
     DueMessage, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome, TABLES, claim, forget, is_own, list,
     next_due, postpone, put, refuse, remove,
 };
-use ::store::{BeginRun, BeginRunOutcome, FinishRun, NewMessage, Schema, Store};
+use ::store::{BeginRun, BeginRunOutcome, FinishRun, Store};
 use serde_json::json;
 use std::time::Duration;
 use web::times::now_millis;
@@ -18,11 +18,7 @@ use wire::{EndReason, Role, UiMessage};
 
 /// Runs a test with each kind of database.
 async fn on_each_database(test: impl AsyncFn(&Store)) {
-    for url in test_postgres::databases_of_each_kind().await {
-        let store = Schema::new(&[TABLES]).open(&url, "", Duration::ZERO).await.unwrap();
-        test(&store).await;
-        store.close().await;
-    }
+    test_store::on_each_database(&[TABLES], test).await;
 }
 
 /// A turn of a conversation of Ada.
@@ -44,30 +40,14 @@ async fn turn(store: &Store, turn: &Turn<'_>, outcome: Outcome, reason: EndReaso
 /// Like [`turn`], with a message of its own.
 async fn turn_with(store: &Store, turn: &Turn<'_>, message: UiMessage, (outcome, reason): (Outcome, EndReason)) {
     let answer = UiMessage::new(format!("a-{}", turn.key), Role::Assistant);
-    let parent_id = turn.after.map(str::to_owned);
-    let begin = BeginRun {
-        conversation_id: turn.conversation.to_owned(),
-        page_id: "p".to_owned(),
-        agent_id: "helper".to_owned(),
-        title: "Talk".to_owned(),
-        submission_key: turn.key.to_owned(),
-        message_id: answer.id.clone(),
-        insert: vec![
-            NewMessage { parent_id, message },
-            NewMessage { parent_id: Some(turn.key.to_owned()), message: answer.clone() },
-        ],
-        update: Vec::new(),
-        run_id: format!("r-{}-{}", turn.conversation, turn.key),
-        now: 1,
-        lease_until: 15_000,
-        audit: Vec::new(),
-        grants: Vec::new(),
-    };
+    let run_id = format!("r-{}-{}", turn.conversation, turn.key);
+    let begin = test_store::begin_run(turn.conversation, turn.after, message, (&answer.id, &run_id));
+    let begin = BeginRun { lease_until: 15_000, ..begin };
     if let BeginRunOutcome::Duplicate { active: false, .. } = store.begin_run("ada", begin).await.unwrap() {
         return;
     }
     let finish = FinishRun {
-        run_id: format!("r-{}-{}", turn.conversation, turn.key),
+        run_id,
         epoch: turn.epoch,
         status: outcome,
         reason,

@@ -7,15 +7,15 @@ use crate::{StoreError, StoredMessage};
 use std::sync::Arc;
 use wire::Role;
 
-/// The position of a message in a branch of which everything up to it has been read. As long as it is valid, what was
-/// read is the same in the database.
+/// The position of a message in a branch that was read up to it. As long as [`crate::Store::encoded_branch_after`]
+/// accepts it, the messages up to it are in the database as they were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchPosition {
     /// The message.
     id: String,
     /// Its number.
     pub(super) no: i64,
-    /// How often a message of the conversation that others follow had changed, or messages were purged.
+    /// How often messages of the conversation were purged, or one that has followers was changed, before the read.
     rewrites: i64,
 }
 

@@ -1,5 +1,5 @@
-//! The covered messages of the conversations that went on last. They seldom change, and the database says when they may
-//! have. So a turn of a long conversation reads only the messages after them.
+//! A cache of the covered messages of recently used conversations, so that a turn of a long conversation reads only the
+//! messages after them. The database tells with each read whether a cached message may have changed.
 
 use crate::submit::branch::Branch;
 use crate::submit::branch::covered::Covered;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{EncodedMessage, Store, StoreError};
 
-/// The memory that all of them may take, in bytes.
+/// The memory that the cached messages of all conversations may take, in bytes.
 pub(crate) const ROOM: usize = 32 << 20;
-/// How long those of a conversation without a new message are kept.
+/// How long the messages of a conversation are kept after their last use by a turn.
 const KEPT_FOR: Duration = Duration::from_secs(15 * 60);
 
-/// The covered messages of several conversations.
+/// The cache.
 #[derive(Default)]
 pub(crate) struct KnownMessages {
-    /// In the order of their last use.
+    /// The conversation that was used last is the last one.
     conversations: Mutex<Vec<Conversation>>,
 }
 
@@ -45,7 +45,8 @@ impl KnownMessages {
         Ok(branch)
     }
 
-    /// Returns the newest messages of the active branch, at least one. `None` if there are none without older ones.
+    /// Returns the messages of the active branch after the cached ones, at least one. `None` if there are no such messages,
+    /// or nothing valid is cached.
     pub(crate) async fn newest(
         &self,
         store: &Store,
@@ -87,7 +88,7 @@ impl KnownMessages {
     fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
         let mut conversations = self.conversations.lock();
         let mut forgotten: Vec<_> = conversations.extract_if(.., |known| known.is(owner, id)).collect();
-        // More than the room would take the place of all others and not stay either.
+        // Messages that do not fit alone would displace those of all other conversations and be dropped then.
         if let Some(covered) = covered.filter(|covered| covered.memory() <= room) {
             let (owner, id) = (owner.to_owned(), id.to_owned());
             conversations.push(Conversation { owner, id, covered, used_at: Instant::now() });
