@@ -14,6 +14,10 @@ use web::times::now_millis;
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How long an answer may take from the moment in which it is seen until its run begins. The server that took it may have died
+/// in between; then the decision is open again in the conversation.
+const MAX_RECORDING: Duration = Duration::from_secs(30);
+
 /// Returns the newest run of the conversation; `None` if it is not known.
 pub(super) async fn last_run(followed: &Followed<'_>) -> Option<String> {
     let Followed { context, client, link, .. } = followed;
@@ -73,7 +77,8 @@ fn earlier(deadline: Instant, expires_at: Option<i64>) -> Instant {
     left.and_then(|left| Instant::now().checked_add(left)).map_or(deadline, |expiry| expiry.min(deadline))
 }
 
-/// Waits for the answer to a question. Returns false if the question ends without one, which the client must be told.
+/// Waits for the answer to a question. Returns false if the question ends without one, which the client must be told. An answer that
+/// another server has taken and not recorded in time counts as one, because the client has no open question then either.
 async fn is_answered(
     followed: &Followed<'_>,
     id: &str,
@@ -83,6 +88,7 @@ async fn is_answered(
 ) -> bool {
     let Followed { context, client, .. } = followed;
     let asked_at = Instant::now();
+    let mut answered_at = None;
     loop {
         let interval = (LOOK_INTERVAL + asked_at.elapsed() / 60).min(MAX_LOOK_INTERVAL);
         tokio::select! {
@@ -99,7 +105,12 @@ async fn is_answered(
         match store::question_state(&context.store, &client.caller.user_id, id).await {
             Ok(QuestionState::Ended) => return true,
             Ok(state) if has_gone_on => return state == QuestionState::Answered,
-            Ok(QuestionState::Open | QuestionState::Answered) => {}
+            Ok(QuestionState::Answered) => {
+                if answered_at.get_or_insert_with(Instant::now).elapsed() >= MAX_RECORDING {
+                    return true;
+                }
+            }
+            Ok(QuestionState::Open) => {}
             // The next look may succeed.
             Err(error) => tracing::warn!(%error, "an open question could not be read"),
         }

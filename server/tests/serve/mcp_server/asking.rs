@@ -1,6 +1,8 @@
 //! Tests of approvals and questions that clients show to their users. The server asks with requests, and in the newest version
 //! of the protocol with results.
 
+mod unrecorded;
+
 use super::{ACCEPTED, SECTION, call, config, config_folder, last_message, message, start};
 use crate::process::Server;
 use crate::provider::start_provider;
