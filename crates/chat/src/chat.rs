@@ -10,7 +10,7 @@ use crate::stream::{remote, watch};
 use crate::submit::SentSubmission;
 use crate::{Caller, Frames, Frontend, SendResponse, errors};
 use std::sync::Arc;
-use store::RunsToStop;
+use store::{AuditEntry, RunsToStop};
 use wire::api::SendRequest;
 use wire::{EndReason, UserError};
 
@@ -28,7 +28,20 @@ impl Chat {
     /// 404 for an agent or a conversation that the caller may not access, 409 while a run is
     /// active, 413 and 422 for an invalid submission, 503 when full, short of memory or draining.
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<SendResponse, UserError> {
-        self.submit(caller, SentSubmission { request, frontend: None, after: None }).await
+        self.submit(caller, SentSubmission { request, frontend: None, after: None, audit: Vec::new() }).await
+    }
+
+    /// Like [`Chat::send`], with entries for the audit log, which are written in the transaction that stores the submission.
+    ///
+    /// # Errors
+    /// Those of [`Chat::send`].
+    pub async fn send_audited(
+        &self,
+        caller: &Caller,
+        request: SendRequest,
+        audit: Vec<AuditEntry>,
+    ) -> Result<SendResponse, UserError> {
+        self.submit(caller, SentSubmission { request, frontend: None, after: None, audit }).await
     }
 
     /// Like [`Chat::send`], for a message that is sent without the user: it is accepted only while the conversation ends
@@ -43,7 +56,7 @@ impl Chat {
         answer_id: &str,
     ) -> Result<SendResponse, UserError> {
         let after = Some(answer_id.to_owned());
-        self.submit(caller, SentSubmission { request, frontend: None, after }).await
+        self.submit(caller, SentSubmission { request, frontend: None, after, audit: Vec::new() }).await
     }
 
     /// Like [`Chat::send`], for a frontend that is not a page of the config and brings its own tools.
@@ -56,7 +69,7 @@ impl Chat {
         request: SendRequest,
         frontend: Frontend,
     ) -> Result<SendResponse, UserError> {
-        self.submit(caller, SentSubmission { request, frontend: Some(frontend), after: None }).await
+        self.submit(caller, SentSubmission { request, frontend: Some(frontend), after: None, audit: Vec::new() }).await
     }
 
     async fn submit(&self, caller: &Caller, submission: SentSubmission) -> Result<SendResponse, UserError> {

@@ -3,7 +3,7 @@
 use crate::asking::form::OpenCall;
 use crate::running::CallKey;
 use ::store::sql::{self, Query, Row};
-use ::store::{AuditEntry, CapabilityTables, Migration, Store, StoreError, Table, append_audit};
+use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
 
 /// The tables. Rows are deleted with their conversation, and all with their owner.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
@@ -190,18 +190,10 @@ fn asked_question(row: &Row) -> Result<AskedQuestion, StoreError> {
     Ok(AskedQuestion { conversation_id: row.try_get("conversation_id")?, call })
 }
 
-/// Records in the audit log that an answer has come. Returns false if there was one before.
-pub(crate) async fn claim(store: &Store, owner: &str, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
+/// Stores that an answer has come, which is recorded next. Returns false if there was one before.
+pub(crate) async fn claim(store: &Store, owner: &str, id: &str) -> Result<bool, StoreError> {
     let claim = sql::query(CLAIM).bind(owner).bind(id);
-    store
-        .write(move |db| {
-            Box::pin(async move {
-                let is_first = claim.execute(&mut *db).await?.rows_affected() > 0;
-                append_audit(db, Some(entry).filter(|_| is_first).into_iter().collect()).await?;
-                Ok(is_first)
-            })
-        })
-        .await
+    store.write(move |db| Box::pin(async move { Ok(claim.execute(db).await?.rows_affected() > 0) })).await
 }
 
 /// Ends a question: its call goes on.
@@ -272,23 +264,21 @@ mod tests {
             };
             assert!(!put("q", 5).await, "the call is not known");
             begin(&store, key("ada", "s", "1"), "c".to_owned(), 20).await.unwrap();
-            let entry = || auth::audit_row("ada", "mcp:answer", "c", serde_json::json!({}));
             let state = async |id: &str| question_state(&store, "ada", id).await.unwrap();
             assert!(put("q", 5).await);
             for (owner, session, id) in [("eve", "s", "q"), ("ada", "t", "q"), ("ada", "s", "r")] {
                 assert_eq!(question(&store, owner, session, id).await.unwrap(), None, "{owner} {session} {id}");
             }
-            assert!(!claim(&store, "eve", "q", entry()).await.unwrap());
+            assert!(!claim(&store, "eve", "q").await.unwrap());
             assert_eq!(state("q").await, QuestionState::Open);
             let asked = AskedQuestion { conversation_id: "c".to_owned(), call: call.clone() };
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), Some(asked));
-            assert!(claim(&store, "ada", "q", entry()).await.unwrap());
-            assert!(!claim(&store, "ada", "q", entry()).await.unwrap());
+            assert!(claim(&store, "ada", "q").await.unwrap());
+            assert!(!claim(&store, "ada", "q").await.unwrap());
             // While the answer is recorded, nobody else answers, and another answer does not end the question.
             assert_eq!(question(&store, "ada", "s", "q").await.unwrap(), None);
             end_unanswered(&store, "ada", "q").await.unwrap();
             assert_eq!(state("q").await, QuestionState::Answered);
-            assert_eq!(store.audit_rows(1, i64::MIN).await.unwrap().len(), 1);
             end_question(&store, "eve", "q").await.unwrap();
             assert_eq!(state("q").await, QuestionState::Answered);
             end_question(&store, "ada", "q").await.unwrap();

@@ -22,6 +22,7 @@ pub(crate) mod standing_approvals;
 pub(crate) mod withdraw;
 
 use crate::{Frames, Frontend};
+use store::AuditEntry;
 use wire::api::SendRequest;
 
 /// The response to an accepted submission.
@@ -41,4 +42,6 @@ pub(crate) struct SentSubmission {
     pub(crate) frontend: Option<Frontend>,
     /// The answer with which the conversation must end, if only then the submission is accepted.
     pub(crate) after: Option<String>,
+    /// Further entries for the audit log.
+    pub(crate) audit: Vec<AuditEntry>,
 }

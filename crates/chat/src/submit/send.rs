@@ -64,7 +64,7 @@ impl Inner {
         submission: SentSubmission,
         run_id: String,
     ) -> Result<SendResponse> {
-        let SentSubmission { mut request, frontend, after } = submission;
+        let SentSubmission { mut request, frontend, after, audit: entries } = submission;
         faults::point(Point::SendReceived);
         let limits = self.agents.submission_limits(caller);
         check(&request, &limits)?;
@@ -118,7 +118,8 @@ impl Inner {
             .await?
             .with_choice(&request.options);
         // The pass itself is held until the message is stored.
-        let plan = SubmissionPlan { covered, quota_warning: pass.warning.take(), ..plan };
+        let mut plan = SubmissionPlan { covered, quota_warning: pass.warning.take(), ..plan };
+        plan.audit.extend(entries);
         if plan.is_waiting() {
             return self.keep_answers(caller, &request.conversation_id, plan).await;
         }

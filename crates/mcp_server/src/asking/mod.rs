@@ -59,7 +59,8 @@ impl Asker {
     }
 }
 
-/// Submits answers to the newest message of a conversation.
+/// Submits answers to the newest message of a conversation. The audit log gets a row for each of them together with the decision, so
+/// there is none for an answer that is refused or lost.
 ///
 /// # Errors
 /// Those of [`chat::Chat::send`].
@@ -69,6 +70,7 @@ async fn submit(
     view: &ConversationView,
     answers: Vec<Answer>,
 ) -> Result<SendResponse, UserError> {
+    let audit = answers.iter().map(|answer| audit_entry(caller, &view.summary.id, answer)).collect();
     let request = SendRequest {
         page_id: view.summary.page_id.clone(),
         block_id: None,
@@ -80,7 +82,7 @@ async fn submit(
         switches: Map::new(),
         options: RunOptions::default(),
     };
-    context.chat.send(caller, request).await
+    context.chat.send_audited(caller, request, audit).await
 }
 
 /// Returns the audit row of an answer that came over MCP.

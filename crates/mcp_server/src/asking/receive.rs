@@ -1,7 +1,7 @@
 //! The answers of clients to requests in the stream of a call's response. Any server of the database may get them.
 
 use super::form::{self, OpenCall, Reply};
-use super::{audit_entry, submit};
+use super::submit;
 use crate::error::Refusal;
 use crate::store::{self, AskedQuestion};
 use axum::http::StatusCode;
@@ -49,9 +49,8 @@ async fn decide(
     let mut waiting = waiting.filter(|tool| tool.waits_for_user(now_millis()));
     let asked = waiting.find(|tool| OpenCall::of(tool) == question.call);
     let Some(answer) = asked.and_then(|tool| form::answer(tool, reply)) else { return Ok(false) };
-    let entry = audit_entry(caller, &question.conversation_id, &answer);
     // Of several answers, one counts.
-    let is_first = store::claim(&context.store, &caller.user_id, id, entry).await?;
+    let is_first = store::claim(&context.store, &caller.user_id, id).await?;
     if is_first {
         submit(context, caller, &view, vec![answer]).await?;
     }

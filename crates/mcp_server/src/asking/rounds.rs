@@ -4,14 +4,13 @@
 
 use super::follow::{Followed, OpenForm};
 use super::form::{self, OpenCall, Reply};
-use super::{Retry, audit_entry, submit};
+use super::{Retry, submit};
 use crate::answer::{ConversationLink, not_begun};
 use crate::call::{Call, Client, failed};
 use capability::Context;
 use rmcp::model::{CallToolResponse, InputRequest, InputRequests, InputRequiredResult};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use web::HttpError;
 use web::times::now_millis;
 use wire::api::{Answer, ConversationView};
 use wire::{UiMessage, UserError};
@@ -83,12 +82,10 @@ pub(crate) async fn resume(
 
 /// Submits the answers. Returns the keys of the calls that were answered without a decision, which are not asked about again.
 async fn decide(followed: &Followed<'_>, view: &ConversationView, retry: &Retry) -> Result<Vec<String>, UserError> {
-    let Followed { context, client, link, message_id } = followed;
+    let Followed { context, client, message_id, .. } = followed;
     let last = view.messages.last().filter(|last| last.id == **message_id && view.active.is_none());
     let (answers, passed) = last.map(|last| answers(last, retry)).unwrap_or_default();
     if !answers.is_empty() {
-        let entries = answers.iter().map(|answer| audit_entry(&client.caller, &link.conversation_id, answer)).collect();
-        context.store.append_audit(entries).await.map_err(|error| HttpError::from(error).0)?;
         submit(context, &client.caller, view, answers).await?;
     }
     Ok(passed)
