@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
 use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -53,13 +54,38 @@ impl Receiver {
         }
         panic!("{:?}", self.told());
     }
+
+    /// Takes all notifications from now on, and forgets the refused ones.
+    fn take_all(&self) {
+        let mut told = self.told.lock().unwrap();
+        told.clear();
+        *self.status.lock().unwrap() = None;
+    }
+}
+
+/// Waits until the server has nothing more to send.
+async fn until_all_is_sent(server: &Server) {
+    let mut database = SqliteConnection::connect(&server.database).await.unwrap();
+    for _ in 0..3_000 {
+        let left = sqlx::query_scalar::<_, i64>(
+            "SELECT (SELECT count(*) FROM a2a_push_configs WHERE is_open = 1)
+                + (SELECT count(*) FROM jobs WHERE kind = 'a2a.push' AND ended_at IS NULL)",
+        );
+        if left.fetch_one(&mut database).await.unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("there is still something to send");
 }
 
 async fn take(State(receiver): State<Receiver>, headers: HeaderMap, Json(body): Json<Value>) -> StatusCode {
     let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
     let state = body["task"]["status"]["state"].as_str().unwrap_or_default().to_owned();
     let told = (header("x-a2a-notification-token"), header("authorization"), state);
-    receiver.told.lock().unwrap().push(told);
+    // Held until the status is known, so that `take_all` comes before or after both.
+    let mut all = receiver.told.lock().unwrap();
+    all.push(told);
     receiver.status.lock().unwrap().unwrap_or(StatusCode::NO_CONTENT)
 }
 
@@ -108,7 +134,7 @@ async fn clients_are_notified_of_the_states_of_their_tasks() {
     result(call(&server, "SendMessage", &yes)).await;
     let all = receiver.until(3).await;
     assert_eq!(all[2], told("token-1", "Bearer credentials-canary", "COMPLETED"));
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    until_all_is_sent(&server).await;
     assert_eq!(receiver.told().len(), 3);
 
     // In the database, nothing of it can be read.
@@ -127,16 +153,13 @@ async fn a_notification_is_sent_by_the_next_server_if_one_is_killed() {
     result(call(&server, "SendMessage", &sent)).await;
     receiver.until(1).await;
     let killed = server.stop();
-    // The killed server may have sent another notification that has not arrived yet.
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let before = receiver.told().len();
-    *receiver.status.lock().unwrap() = None;
     let arguments = ["--database", &killed.database, "--config", folder.path().to_str().unwrap()];
-    let _server = Server::start_with_env(&[KEY], &arguments);
-    let all = receiver.until(before + 1).await;
-    assert_eq!(all[before], told("", "", "COMPLETED"));
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(receiver.told().len(), before + 1, "a client that has taken it is not told again");
+    let server = Server::start_with_env(&[KEY], &arguments);
+    // Only now, because the killed server may have sent another notification that arrives after its end.
+    receiver.take_all();
+    assert_eq!(receiver.until(1).await, [told("", "", "COMPLETED")]);
+    until_all_is_sent(&server).await;
+    assert_eq!(receiver.told().len(), 1, "a client that has taken it is not told again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

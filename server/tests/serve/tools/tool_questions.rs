@@ -33,7 +33,8 @@ pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agent
 /// A stream that is read chunk by chunk.
 pub(super) struct Reader {
     response: Response,
-    text: String,
+    /// The bytes that were received and not read, which may end within a character.
+    received: Vec<u8>,
     /// Everything that was read.
     pub(super) seen: String,
 }
@@ -42,17 +43,17 @@ impl Reader {
     /// Returns the next data part with a question, or `None` at the end of the stream.
     pub(super) async fn question(&mut self) -> Option<Value> {
         loop {
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
+            while let Some(end) = self.received.windows(2).position(|pair| pair == b"\n\n") {
+                let event = String::from_utf8(self.received.drain(..end + 2).collect()).unwrap();
                 let data = event.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or_default();
                 let chunk: Value = serde_json::from_str(data).unwrap_or_default();
-                self.text = rest.to_owned();
+                self.seen.push_str(&event);
                 if chunk["type"] == "data-tool-question" {
                     return Some(chunk["data"].clone());
                 }
             }
             let more = self.response.chunk().await.unwrap()?;
-            self.text.push_str(std::str::from_utf8(&more).unwrap());
-            self.seen.push_str(std::str::from_utf8(&more).unwrap());
+            self.received.extend_from_slice(&more);
         }
     }
 }
@@ -64,7 +65,7 @@ pub(super) async fn ask(server: &Server, conversation: &str, text: &str) -> Read
     let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message], "blockId": "chat" });
     let path = format!("/api/agent/demo/helper?conversationId={conversation}");
     let response = server.request(Method::POST, &path).json(&body).send().await.unwrap();
-    Reader { response, text: String::new(), seen: String::new() }
+    Reader { response, received: Vec::new(), seen: String::new() }
 }
 
 pub(super) async fn answer(server: &Server, id: &Value, body: Value) -> (u16, Value) {
