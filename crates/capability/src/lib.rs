@@ -33,7 +33,9 @@ pub use service_tokens::{
     UserValues, VariableProblem,
 };
 pub use status::ToolServerStatus;
-pub use user_documents::{DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments};
+pub use user_documents::{
+    DocumentFile, DocumentText, TextPosition, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments,
+};
 pub use user_prompts::{FilledPrompt, UserPrompt, UserPromptPage, UserPromptVariable, UserPrompts};
 pub use waiting::{FindWaiting, TellOfWaiting, Waiting, WaitingItem, WaitingKind};
 

@@ -19,16 +19,16 @@ pub trait UserDocuments: Send + Sync + 'static {
         most: u32,
     ) -> BoxFuture<'a, Result<UserDocumentPage, UserError>>;
 
-    /// Returns about `most` bytes of the text of a document, beginning with one of its parts. Parts are counted from 1.
+    /// Returns about `most` bytes of the text of a document, from a position on.
     ///
     /// # Errors
-    /// 404 for a document that the caller may not read, and for a part that it does not have; 409 if it has no text yet,
+    /// 404 for a document that the caller may not read, and for a position that it does not have; 409 if it has no text yet,
     /// or was changed meanwhile; the database failed.
     fn text<'a>(
         &'a self,
         caller: &'a Caller,
         id: &'a UserDocumentId,
-        part: u32,
+        from: TextPosition,
         most: usize,
     ) -> BoxFuture<'a, Result<DocumentText, UserError>>;
 
@@ -82,8 +82,27 @@ pub struct DocumentText {
     pub media_type: &'static str,
     /// The text.
     pub text: String,
-    /// The part at which the text continues; `None` if this is its end.
-    pub next: Option<u32>,
+    /// Where the text continues; `None` if this is its end.
+    pub next: Option<TextPosition>,
+}
+
+/// A position in the text of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextPosition {
+    /// The part, counted from 1.
+    pub part: u32,
+    /// The number of bytes of the part before the position. It is above 0 only if the part does not fit in a page.
+    pub offset: usize,
+}
+
+impl TextPosition {
+    /// The beginning of a text.
+    pub const START: Self = Self::of_part(1);
+
+    /// Returns the beginning of a part.
+    pub const fn of_part(part: u32) -> Self {
+        Self { part, offset: 0 }
+    }
 }
 
 /// The file of a document.

@@ -4,7 +4,9 @@
 use super::{Access, Knowledge, failed};
 use crate::store::{self, DocumentRow, PartRow};
 use ::store::StoreError;
-use capability::{DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments};
+use capability::{
+    DocumentFile, DocumentText, TextPosition, UserDocument, UserDocumentId, UserDocumentPage, UserDocuments,
+};
 use chat::{Caller, Viewer};
 use documents::Place;
 use futures::StreamExt;
@@ -53,14 +55,14 @@ impl Knowledge {
         Ok(UserDocumentPage { documents: documents.collect(), has_more })
     }
 
-    /// Returns the text of a document from a part on.
+    /// Returns the text of a document from a position on.
     ///
     /// # Errors
     /// As [`UserDocuments::text`]; 409 also if the text was replaced or deleted meanwhile.
     pub(crate) async fn text_from(
         &self,
         document: DocumentRow,
-        part: u32,
+        from: TextPosition,
         most: usize,
     ) -> Result<DocumentText, UserError> {
         let media_type = text_type(&document.media_type);
@@ -70,14 +72,18 @@ impl Knowledge {
         };
         let mut page = TextPage { text: String::new(), most, place: None };
         // Parts are stored with numbers from 0, without gaps.
-        let first = part.saturating_sub(1);
-        let (mut next, mut count) = (first, PARTS);
+        let first = from.part.saturating_sub(1);
+        let (mut next, mut skip, mut count) = (first, from.offset, PARTS);
         loop {
             let rows = store::parts(self.store(), &version, next, count).await.map_err(failed)?;
             let is_end = rows.len() < count as usize;
             for row in rows {
-                if !page.push(row) {
-                    return Ok(DocumentText { media_type, text: page.text, next: Some(next + 1) });
+                if skip > 0 && skip >= row.text.len() {
+                    return Err(UserError::not_found());
+                }
+                if let Some(offset) = page.push(row, std::mem::take(&mut skip)) {
+                    let next = Some(TextPosition { part: next + 1, offset });
+                    return Ok(DocumentText { media_type, text: page.text, next });
                 }
                 next += 1;
             }
@@ -130,12 +136,12 @@ impl UserDocuments for Knowledge {
         &'a self,
         caller: &'a Caller,
         id: &'a UserDocumentId,
-        part: u32,
+        from: TextPosition,
         most: usize,
     ) -> BoxFuture<'a, Result<DocumentText, UserError>> {
         Box::pin(async move {
             let document = self.document_of_library(caller, id).await?;
-            self.text_from(document, part, most).await
+            self.text_from(document, from, most).await
         })
     }
 
@@ -179,23 +185,30 @@ struct TextPage {
 }
 
 impl TextPage {
-    /// Adds a part. If a page, a slide or another place with a name begins with it, the name is added before its text.
-    /// Returns false if there is no room for the part. A part that is longer than the page is cut.
-    fn push(&mut self, PartRow { place, text, .. }: PartRow) -> bool {
+    /// Adds a part without its first `skip` bytes. If a page, a slide or another place with a name begins with it, the name is
+    /// added before its text. Returns the offset in the part at which the next page begins, if there is no room for all of it: 0 unless
+    /// the part is longer than a whole page.
+    fn push(&mut self, PartRow { place, text, .. }: PartRow, skip: usize) -> Option<usize> {
         let is_named = !matches!(place, Place::Section { .. } | Place::Lines { .. });
         let name = if is_named && self.place.as_ref() != Some(&place) { format!("[{place}]\n") } else { String::new() };
         let gap = if self.text.is_empty() { "" } else { "\n\n" };
-        let added = format!("{gap}{name}{text}");
-        if self.text.len() + added.len() <= self.most {
-            self.text.push_str(&added);
+        // A program may ask for an offset within a character.
+        let skip = text.floor_char_boundary(skip);
+        let rest = &text[skip..];
+        let used = self.text.len() + gap.len() + name.len();
+        let length = if used + rest.len() <= self.most {
+            rest.len()
         } else if self.text.is_empty() {
-            self.text.push_str(&added[..added.floor_char_boundary(self.most)]);
-            self.text.push_str(" […]");
+            // At least one character, so that each page is further on than the one before.
+            rest.floor_char_boundary(self.most.saturating_sub(used)).max(rest.ceil_char_boundary(1))
         } else {
-            return false;
+            return Some(0);
+        };
+        for added in [gap, &name, &rest[..length]] {
+            self.text.push_str(added);
         }
         self.place = Some(place);
-        true
+        (length < rest.len()).then_some(skip + length)
     }
 }
 
@@ -203,23 +216,44 @@ impl TextPage {
 mod tests {
     use super::*;
 
+    fn part(place: Place, text: &str) -> PartRow {
+        PartRow { no: 0, place, heading: String::new(), text: text.to_owned() }
+    }
+
     #[test]
     fn parts_fill_a_page() {
-        let check = |most: usize, expected: &str, taken: usize| {
-            let part =
-                |place: Place, text: &str| PartRow { no: 0, place, heading: String::new(), text: text.to_owned() };
-            let lines = Place::Lines { first: 1, last: 2 };
+        let check = |most: usize, expected: &str, taken: usize, next: Option<usize>| {
             let page = Place::Page { page: 3 };
+            let lines = Place::Lines { first: 1, last: 2 };
             let parts = [part(lines, "Pumps é"), part(page.clone(), "run"), part(page, "at night.")];
-            let mut filled = TextPage { text: String::new(), most, place: None };
-            let count = parts.into_iter().take_while(|part| filled.push(part.clone())).count();
-            assert_eq!((filled.text.as_str(), count), (expected, taken), "{most}");
+            let (mut filled, mut end) = (TextPage { text: String::new(), most, place: None }, None);
+            let fits = |part: &PartRow| {
+                end = filled.push(part.clone(), 0);
+                end.is_none()
+            };
+            let count = parts.into_iter().take_while(fits).count();
+            assert_eq!((filled.text.as_str(), count, end), (expected, taken, next), "{most}");
         };
-        check(100, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3);
-        check(33, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3);
-        check(32, "Pumps é\n\n[page 3]\nrun", 2);
-        check(8, "Pumps é", 1);
-        check(7, "Pumps  […]", 1);
-        check(0, " […]", 1);
+        check(100, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3, None);
+        check(33, "Pumps é\n\n[page 3]\nrun\n\nat night.", 3, None);
+        check(32, "Pumps é\n\n[page 3]\nrun", 2, Some(0));
+        check(8, "Pumps é", 1, Some(0));
+        check(7, "Pumps ", 0, Some(6));
+        check(0, "P", 0, Some(1));
+    }
+
+    #[test]
+    fn long_part_goes_on_in_the_next_page() {
+        let check = |skip: usize, most: usize, expected: &str, next: Option<usize>| {
+            let mut filled = TextPage { text: String::new(), most, place: None };
+            let end = filled.push(part(Place::Page { page: 3 }, "Pumps é run"), skip);
+            assert_eq!((filled.text.as_str(), end), (expected, next), "{skip} {most}");
+        };
+        check(0, 15, "[page 3]\nPumps ", Some(6));
+        check(6, 15, "[page 3]\né run", None);
+        check(6, 11, "[page 3]\né", Some(8));
+        check(6, 3, "[page 3]\né", Some(8));
+        // It is within a character.
+        check(7, 100, "[page 3]\né run", None);
     }
 }

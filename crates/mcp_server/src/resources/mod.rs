@@ -8,7 +8,7 @@ use crate::error::protocol_error;
 use crate::section::McpApi;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use capability::{Context, DocumentFile, DocumentText, UserDocument, UserDocumentId, UserDocuments};
+use capability::{Context, DocumentFile, DocumentText, TextPosition, UserDocument, UserDocumentId, UserDocuments};
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -29,15 +29,15 @@ const MAX_ID: usize = 128;
 /// The beginning of all addresses.
 const ROOT: &str = "chatwright://libraries/";
 /// The addresses of texts (RFC 6570).
-const TEXT_TEMPLATE: &str = "chatwright://libraries/{library}/documents/{document}{?part}";
+const TEXT_TEMPLATE: &str = "chatwright://libraries/{library}/documents/{document}{?part,offset}";
 /// The addresses of files.
 const FILE_TEMPLATE: &str = "chatwright://libraries/{library}/documents/{document}/file";
 
 /// The resource that an address stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Address {
-    /// The text of a document, from one of its parts on, which are counted from 1.
-    Text(UserDocumentId, u32),
+    /// The text of a document, from a position on.
+    Text(UserDocumentId, TextPosition),
     /// The file of a document.
     File(UserDocumentId),
 }
@@ -56,11 +56,8 @@ impl Address {
         match (is_file, query) {
             (true, None) => Some(Self::File(id)),
             (true, Some(_)) => None,
-            (false, None) => Some(Self::Text(id, 1)),
-            (false, Some(query)) => {
-                let part = query.strip_prefix("part=")?.parse::<u32>().ok().filter(|part| *part > 0)?;
-                Some(Self::Text(id, part))
-            }
+            (false, None) => Some(Self::Text(id, TextPosition::START)),
+            (false, Some(query)) => position(query).map(|from| Self::Text(id, from)),
         }
     }
 
@@ -68,11 +65,23 @@ impl Address {
     fn uri(&self) -> String {
         let path = |id: &UserDocumentId| format!("{ROOT}{}/documents/{}", id.library_id, id.document_id);
         match self {
-            Self::Text(id, ..=1) => path(id),
-            Self::Text(id, part) => format!("{}?part={part}", path(id)),
+            Self::Text(id, TextPosition::START) => path(id),
+            Self::Text(id, TextPosition { part, offset: 0 }) => format!("{}?part={part}", path(id)),
+            Self::Text(id, TextPosition { part, offset }) => format!("{}?part={part}&offset={offset}", path(id)),
             Self::File(id) => format!("{}/file", path(id)),
         }
     }
+}
+
+/// Reads the query of the address of a text.
+fn position(query: &str) -> Option<TextPosition> {
+    let (part, offset) = query.split_once('&').map_or((query, None), |(part, offset)| (part, Some(offset)));
+    let part = part.strip_prefix("part=")?.parse::<u32>().ok().filter(|part| *part > 0)?;
+    let offset = match offset {
+        Some(offset) => offset.strip_prefix("offset=")?.parse::<usize>().ok()?,
+        None => 0,
+    };
+    Some(TextPosition { part, offset })
 }
 
 /// Returns whether an address is that of a file.
@@ -108,7 +117,7 @@ pub(crate) async fn list(
     };
     let page = library.list(&client.caller, after.as_ref(), PAGE).await.map_err(protocol_error)?;
     let last = page.documents.last().filter(|_| page.has_more);
-    let next_cursor = last.map(|last| Address::Text(last.id.clone(), 1).uri());
+    let next_cursor = last.map(|last| Address::Text(last.id.clone(), TextPosition::START).uri());
     let mut result = ListResourcesResult::with_all_items(page.documents.into_iter().map(resource).collect());
     result.next_cursor = next_cursor;
     Ok(result)
@@ -136,8 +145,8 @@ pub(crate) async fn read(context: &Context, client: &Client, uri: &str) -> Resul
     let found = library(context, client).zip(Address::parse(uri));
     let Some((library, address)) = found else { return Err(not_found(uri)) };
     let contents = match &address {
-        Address::Text(id, part) => {
-            let text = library.text(&client.caller, id, *part, MAX_TEXT).await;
+        Address::Text(id, from) => {
+            let text = library.text(&client.caller, id, *from, MAX_TEXT).await;
             text.map(|text| text_contents(text, id, uri))
         }
         Address::File(id) => {
@@ -159,12 +168,12 @@ fn not_found(uri: &str) -> ErrorData {
 /// Returns a document as clients see it.
 fn resource(document: UserDocument) -> Resource {
     let UserDocument { id, file_name, library_name, text_type } = document;
-    Resource::new(Address::Text(id, 1).uri(), file_name)
+    Resource::new(Address::Text(id, TextPosition::START).uri(), file_name)
         .with_description(format!("The text of a document of the library {library_name}."))
         .with_mime_type(text_type)
 }
 
-/// Returns the content of a text. If it is cut, it ends with the address of the next part.
+/// Returns the content of a text. If it is cut, it ends with the address at which it continues.
 fn text_contents(found: DocumentText, id: &UserDocumentId, uri: &str) -> ResourceContents {
     let DocumentText { media_type, mut text, next } = found;
     if let Some(next) = next {
@@ -187,7 +196,7 @@ fn file_contents(
     let DocumentFile { media_type, content } = file;
     let Some(content) = content else {
         let (megabytes, document_id) = (MAX_FILE / (1024 * 1024), &id.document_id);
-        let text = Address::Text(id.clone(), 1).uri();
+        let text = Address::Text(id.clone(), TextPosition::START).uri();
         let message = format!(
             "This file has more than {megabytes} MB. Read its text, {text}, or download it from \
              {origin}/api/documents/{document_id}/file"
@@ -211,10 +220,20 @@ mod tests {
             assert_eq!(address.uri(), expected);
             assert_eq!(Address::parse(expected), Some(address));
         };
-        check(Address::Text(id("l", "d-1"), 1), "chatwright://libraries/l/documents/d-1");
-        check(Address::Text(id("L_1", "d"), 12), "chatwright://libraries/L_1/documents/d?part=12");
+        check(Address::Text(id("l", "d-1"), TextPosition::START), "chatwright://libraries/l/documents/d-1");
+        check(
+            Address::Text(id("L_1", "d"), TextPosition::of_part(12)),
+            "chatwright://libraries/L_1/documents/d?part=12",
+        );
+        for (part, offset) in [(1, 9), (12, 65_536)] {
+            let expected = format!("chatwright://libraries/l/documents/d?part={part}&offset={offset}");
+            check(Address::Text(id("l", "d"), TextPosition { part, offset }), &expected);
+        }
         check(Address::File(id("l", "file")), "chatwright://libraries/l/documents/file/file");
-        check(Address::Text(id("documents", "file"), 1), "chatwright://libraries/documents/documents/file");
+        check(
+            Address::Text(id("documents", "file"), TextPosition::START),
+            "chatwright://libraries/documents/documents/file",
+        );
     }
 
     #[test]
@@ -234,6 +253,10 @@ mod tests {
             "chatwright://libraries/l/documents/d?part=0",
             "chatwright://libraries/l/documents/d?part=-1",
             "chatwright://libraries/l/documents/d?page=1",
+            "chatwright://libraries/l/documents/d?part=1&offset=-1",
+            "chatwright://libraries/l/documents/d?part=1&page=1",
+            "chatwright://libraries/l/documents/d?part=1&offset=1&offset=2",
+            "chatwright://libraries/l/documents/d?offset=1",
             "chatwright://libraries/l/documents/d?",
             "chatwright://libraries/l/documents/d/file?part=1",
             "CHATWRIGHT://libraries/l/documents/d",
@@ -245,7 +268,7 @@ mod tests {
 
     #[test]
     fn cut_texts_say_where_they_continue() {
-        let check = |next: Option<u32>, expected: &str| {
+        let check = |next: Option<TextPosition>, expected: &str| {
             let found = DocumentText { media_type: "text/plain", text: "Pumps".to_owned(), next };
             let contents = serde_json::to_value(text_contents(found, &id("l", "d"), "u")).unwrap();
             assert_eq!(contents, json!({ "uri": "u", "mimeType": "text/plain", "text": expected }));
@@ -253,7 +276,7 @@ mod tests {
         check(None, "Pumps");
         let end =
             "[The text is cut off here. It continues in the resource chatwright://libraries/l/documents/d?part=9]";
-        check(Some(9), &format!("Pumps\n\n{end}"));
+        check(Some(TextPosition::of_part(9)), &format!("Pumps\n\n{end}"));
     }
 
     #[test]

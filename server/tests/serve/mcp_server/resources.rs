@@ -87,7 +87,7 @@ async fn documents_are_listed_and_read() {
     {
       "resourceTemplates": [
         {
-          "uriTemplate": "chatwright://libraries/{library}/documents/{document}{?part}",
+          "uriTemplate": "chatwright://libraries/{library}/documents/{document}{?part,offset}",
           "name": "document",
           "title": "Text of a document",
           "description": "The text that was read from a document. A long one is cut; its end names the address with which it continues."

@@ -1,7 +1,7 @@
 //! Documents for other programs than the pages of the server.
 
 use super::*;
-use capability::{UserDocument, UserDocumentId, UserDocuments};
+use capability::{TextPosition, UserDocument, UserDocumentId, UserDocuments};
 use chat::Caller;
 use futures::{StreamExt, TryStreamExt};
 use test_postgres::database_files_of_each_kind;
@@ -76,24 +76,29 @@ async fn texts_and_files_are_bounded_and_for_readers_only() {
         };
         let (ada, codes) = (caller("ada", &[]), id(&library, &document));
 
-        let whole = server.knowledge.text(&ada, &codes, 1, text.len()).await.unwrap();
+        let whole = server.knowledge.text(&ada, &codes, TextPosition::START, text.len()).await.unwrap();
         assert_eq!((whole.text, whole.next, whole.media_type), (text.clone(), None, "text/markdown"));
         // All pages together are the text.
-        let (mut read, mut next, mut count) = (Vec::new(), Some(1), 0);
-        while let Some(part) = next {
-            let page = server.knowledge.text(&ada, &codes, part, 100).await.unwrap();
-            assert!(page.text.len() <= 100, "{page:?}");
-            read.push(page.text);
-            (next, count) = (page.next, count + 1);
+        for (most, least) in [(100, 6), (10, 50)] {
+            let (mut read, mut next, mut count) = (String::new(), Some(TextPosition::START), 0);
+            while let Some(from) = next {
+                let page = server.knowledge.text(&ada, &codes, from, most).await.unwrap();
+                assert!(page.text.len() <= most, "{page:?}");
+                // A part that is longer than a page goes on without a gap.
+                read += if count == 0 || from.offset > 0 { "" } else { "\n\n" };
+                read += &page.text;
+                (next, count) = (page.next, count + 1);
+            }
+            assert_eq!(read, text, "{most}");
+            assert!(count >= least, "{most}: {count}");
         }
-        assert_eq!(read.join("\n\n"), text);
-        assert!(count > 5, "{count}");
         let content = async |most| server.knowledge.file(&ada, &codes, most).await.unwrap().content;
         assert_eq!(content(text.len()).await.as_deref(), Some(text.as_bytes()));
         assert_eq!(content(text.len() - 1).await, None);
 
         let refused = async |caller: &Caller, id: &UserDocumentId, part: u32| {
-            let text = server.knowledge.text(caller, id, part, 100).await.err().map(|error| error.code);
+            let text =
+                server.knowledge.text(caller, id, TextPosition::of_part(part), 100).await.err().map(|error| error.code);
             (text, server.knowledge.file(caller, id, 1 << 20).await.err().map(|error| error.code))
         };
         let not_found = Some(ErrorCode::NotFound);
@@ -101,6 +106,8 @@ async fn texts_and_files_are_bounded_and_for_readers_only() {
         assert_eq!(refused(&caller("eve", &["admin"]), &codes, 1).await, (not_found, not_found));
         assert_eq!(refused(&ada, &id(&other, &document), 1).await, (not_found, not_found));
         assert_eq!(refused(&ada, &codes, 21).await, (not_found, None));
+        let beyond = TextPosition { part: 20, offset: 1_000 };
+        assert_eq!(server.knowledge.text(&ada, &codes, beyond, 100).await.unwrap_err().code, ErrorCode::NotFound);
         assert_eq!(refused(&ada, &id(&library, &blank), 1).await, (Some(ErrorCode::Conflict), None));
         server.close().await;
     }
@@ -120,13 +127,13 @@ async fn versions_that_are_replaced_while_they_are_read_are_errors() {
         let version = read.version_id.clone().unwrap();
         let whole = store::whole_file(server.knowledge.store().clone(), version.clone());
         assert_eq!(whole.try_collect::<Vec<_>>().await.unwrap().concat(), text.as_bytes());
-        assert_eq!(server.knowledge.text_from(read.clone(), 1, 100).await.unwrap().text, text);
+        assert_eq!(server.knowledge.text_from(read.clone(), TextPosition::START, 100).await.unwrap().text, text);
         let mut replaced = store::whole_file(server.knowledge.store().clone(), version);
         assert_eq!(replaced.next().await.unwrap().unwrap(), text);
         server.add(&library, "pump.md", "It is painted green.", true).await.unwrap();
         server.settled(&library).await;
         assert_eq!(replaced.next().await, Some(Err(::store::StoreError::NotFound)));
-        let error = server.knowledge.text_from(read, 1, 100).await.unwrap_err();
+        let error = server.knowledge.text_from(read, TextPosition::START, 100).await.unwrap_err();
         assert_eq!(
             (error.code, error.message.as_str()),
             (ErrorCode::Conflict, "The document was changed while it was read. Read it again.")
