@@ -44,13 +44,15 @@ async fn wait_for_second_conversation(server: &Server) {
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_decision_is_not_in_the_audit_log() {
     let rest = "mcpApi: { agents: [helper, second] }\nlimits: { runsPerUser: 1 }";
-    let silent = format!(
-        "connections: [{{ id: silent, type: OpenAICompatible, properties: {{ baseURL: '{}' }} }}, ",
-        start_silent_provider().await
-    );
-    let text = config(&start_provider().await, rest).replace("connections: [", &silent);
-    let text =
-        text.replace("id: second, type: Agent, connectionId: model", "id: second, type: Agent, connectionId: silent");
+    let connection =
+        format!("id: silent, type: OpenAICompatible, properties: {{ baseURL: '{}' }}", start_silent_provider().await);
+    let text = [
+        ("connections: [", format!("connections: [{{ {connection} }}, ")),
+        ("second, type: Agent, connectionId: model", "second, type: Agent, connectionId: silent".to_owned()),
+        ("blocks: [", "blocks: [{ id: other, type: AgentChat, properties: { agentId: second } }, ".to_owned()),
+    ]
+    .into_iter()
+    .fold(config(&start_provider().await, rest), |text, (from, to)| text.replace(from, &to));
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), text).unwrap();
     let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
