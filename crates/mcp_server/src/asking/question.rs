@@ -77,6 +77,11 @@ fn earlier(deadline: Instant, expires_at: Option<i64>) -> Instant {
     left.and_then(|left| Instant::now().checked_add(left)).map_or(deadline, |expiry| expiry.min(deadline))
 }
 
+/// Returns the time since the first call with this variable.
+fn time_since(first: &mut Option<Instant>) -> Duration {
+    first.get_or_insert_with(Instant::now).elapsed()
+}
+
 /// Waits for the answer to a question. Returns false if the question ends without one, which the client must be told. An answer that
 /// another server has taken and not recorded in time counts as one, because the client has no open question then either.
 async fn is_answered(
@@ -105,12 +110,8 @@ async fn is_answered(
         match store::question_state(&context.store, &client.caller.user_id, id).await {
             Ok(QuestionState::Ended) => return true,
             Ok(state) if has_gone_on => return state == QuestionState::Answered,
-            Ok(QuestionState::Answered) => {
-                if answered_at.get_or_insert_with(Instant::now).elapsed() >= MAX_RECORDING {
-                    return true;
-                }
-            }
-            Ok(QuestionState::Open) => {}
+            Ok(QuestionState::Answered) if time_since(&mut answered_at) >= MAX_RECORDING => return true,
+            Ok(QuestionState::Open | QuestionState::Answered) => {}
             // The next look may succeed.
             Err(error) => tracing::warn!(%error, "an open question could not be read"),
         }
