@@ -251,13 +251,19 @@ async fn a_message_is_reserved_for_as_long_as_it_is_being_sent() {
 async fn a_reservation_is_extended_after_the_database_failed() {
     on_each_database(async |store| {
         done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
-        assert_eq!(put(store, "ada", "c", new("q1", "One")).await.unwrap(), PutOutcome::Queued);
+        let next = new("q2", "Two");
+        for new in [new("q1", "One"), next.clone()] {
+            assert_eq!(put(store, "ada", "c", new).await.unwrap(), PutOutcome::Queued);
+        }
         let mut sent = first_due(store).await;
+        let mut other = DueMessage { message_id: next.message_id, content: next.content, ..sent.clone() };
         assert!(claim(store, &mut sent, 11, 10).await.unwrap());
+        assert!(claim(store, &mut other, 1_001, 10).await.unwrap());
         let sending = async {
-            alter(store, "ALTER TABLE queued_messages RENAME COLUMN sending_until TO hidden").await;
+            // The extension fails, because the other message has a late end, too.
+            alter(store, "CREATE UNIQUE INDEX one_late ON queued_messages ((sending_until > 1000))").await;
             tokio::time::sleep(Duration::from_millis(50)).await;
-            alter(store, "ALTER TABLE queued_messages RENAME COLUMN hidden TO sending_until").await;
+            alter(store, "DROP INDEX one_late").await;
             while due(store, now_millis() + 30_000).await.is_some() {
                 tokio::time::sleep(EVERY).await;
             }
