@@ -1,6 +1,7 @@
 //! Events of runs, conversations and users, for parts of the product that keep data of
 //! their own about them.
 
+use crate::submit::branch::known::{KnownMessages, ROOM};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use wire::EndReason;
@@ -57,20 +58,27 @@ pub trait LifecycleObserver: Send + Sync + 'static {
 
 /// The receiver of events, which is set once after the chat was opened.
 #[derive(Clone, Default)]
-pub(crate) struct Events(Arc<OnceLock<Arc<dyn LifecycleObserver>>>);
+pub(crate) struct Events {
+    observer: Arc<OnceLock<Arc<dyn LifecycleObserver>>>,
+    /// Those of a deleted conversation are forgotten.
+    pub(crate) known_messages: Arc<KnownMessages>,
+}
 
 impl Events {
     /// Sets the receiver; one that is already set stays.
     pub(crate) fn set_observer(&self, observer: Arc<dyn LifecycleObserver>) {
-        let _ = self.0.set(observer);
+        let _ = self.observer.set(observer);
     }
 
     pub(crate) fn has_observer(&self) -> bool {
-        self.0.get().is_some()
+        self.observer.get().is_some()
     }
 
     pub(crate) fn tell(&self, event: &LifecycleEvent) {
-        if let Some(observer) = self.0.get() {
+        if let LifecycleEvent::ConversationDeleted { conversation_id, user_id } = event {
+            self.known_messages.keep(user_id, conversation_id, None, ROOM);
+        }
+        if let Some(observer) = self.observer.get() {
             observer.observe(event);
         }
     }

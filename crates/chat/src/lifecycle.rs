@@ -91,7 +91,7 @@ impl Chat {
                 registry,
                 journal,
                 conversation_locks: ConversationLocks::default(),
-                known_messages: Arc::default(),
+                known_messages: events.known_messages.clone(),
                 quota_locks: QuotaLocks::default(),
                 invocations: Arc::default(),
                 workers,

@@ -55,7 +55,7 @@ pub(crate) async fn send_due(context: &Context) -> Result<(), StoreError> {
 }
 
 /// Sends a message as the owner of its conversation, and deletes its row.
-async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
+async fn send(context: &Context, mut due: DueMessage) -> Result<(), StoreError> {
     let caller = match caller(context, &due.owner).await? {
         Ok(caller) => caller,
         Err(reason) => return store::refuse(&context.store, due, reason).await,
@@ -63,12 +63,13 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
     let Some(request) = request(&due) else { return store::refuse(&context.store, due, UNREADABLE).await };
     let now = now_millis();
     // Meanwhile the user may have begun to edit it, or another server to send it.
-    if !store::claim(&context.store, &due, now + SENDING_MS, now).await? {
+    if !store::claim(&context.store, &mut due, now + SENDING_MS, now).await? {
         return Ok(());
     }
     // Another message may have been sent since this one was found to be due, and its answer may wait for the user.
-    let sending = context.chat.send_after(&caller, request, &due.answer_id);
-    match reserved(&context.store, &due, sending, EXTEND_EVERY).await? {
+    let answer_id = due.answer_id.clone();
+    let sending = context.chat.send_after(&caller, request, &answer_id);
+    match reserved(&context.store, &mut due, sending, EXTEND_EVERY).await {
         // The stream is dropped: the run belongs to the server, and open pages find it.
         Ok(_) => {
             tracing::info!(conversation = due.conversation_id, "a queued message was sent");
@@ -88,16 +89,25 @@ async fn send(context: &Context, due: DueMessage) -> Result<(), StoreError> {
 /// meantime, and the edit would be deleted with the row.
 pub(crate) async fn reserved<T>(
     store: &Store,
-    due: &DueMessage,
+    due: &mut DueMessage,
     sending: impl Future<Output = T>,
     every: Duration,
-) -> Result<T, StoreError> {
+) -> T {
     let mut sending = pin!(sending);
     loop {
         if let Ok(sent) = tokio::time::timeout(every, sending.as_mut()).await {
-            return Ok(sent);
+            return sent;
         }
-        store::extend(store, due, now_millis() + SENDING_MS).await?;
+        match store::extend(store, due, now_millis() + SENDING_MS).await {
+            Ok(true) => {}
+            // The message is in the conversation, or the reservation is lost. A submission cannot be called back, so its
+            // outcome is awaited.
+            Ok(false) => return sending.await,
+            // The submission goes on. The reservation has not ended yet, so the next extension tries it again.
+            Err(error) => {
+                tracing::warn!(%error, conversation = due.conversation_id, "a reservation could not be extended");
+            }
+        }
     }
 }
 

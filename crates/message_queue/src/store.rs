@@ -75,7 +75,8 @@ const DELETE: &str = "DELETE FROM queued_messages WHERE conversation_id = $1 AND
 /// The first message of a queue, if the answer that the conversation shows last has ended well. `CROSS JOIN` and the signs
 /// before columns make SQLite begin with the few queued messages, and not with all runs that have ended.
 const NEXT_DUE: &str = "
-    SELECT c.owner, c.agent_id, c.head, q.conversation_id, q.message_id, q.queued_content, q.composer_choices, q.attempts
+    SELECT c.owner, c.agent_id, c.head, q.conversation_id, q.message_id, q.queued_content, q.composer_choices, q.attempts,
+        q.sending_until
     FROM queued_messages q CROSS JOIN conversations c CROSS JOIN runs r
     WHERE c.id = q.conversation_id AND c.deleted_at IS NULL
         AND r.conversation_id = q.conversation_id AND r.epoch = c.epoch AND r.message_id = c.head
@@ -94,19 +95,21 @@ const CLAIM: &str = "
     WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3 AND composer_choices = $4
         AND held_until <= $6 AND retry_at <= $6 AND sending_until <= $6 AND needs_page = 0 AND refusal IS NULL";
 
-/// Extends the reservation only if there is one.
+/// Extends the reservation only if it is still the caller's. A later one of another server has a later end.
 const EXTEND: &str = "
     UPDATE queued_messages SET sending_until = $3
-    WHERE conversation_id = $1 AND message_id = $2 AND sending_until > 0";
+    WHERE conversation_id = $1 AND message_id = $2 AND sending_until = $4";
 
-/// A message that was changed meanwhile is tried again as it is now.
+/// A message that was changed meanwhile is tried again as it is now, and one that another server has reserved is left to it.
 const REFUSE: &str = "
-    UPDATE queued_messages SET refusal = $4, sending_until = 0
-    WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3";
+    UPDATE queued_messages SET refusal = $6, sending_until = 0
+    WHERE conversation_id = $1 AND message_id = $2 AND queued_content = $3 AND composer_choices = $4
+        AND sending_until = $5";
 
+/// See [`REFUSE`]. A change ends the reservation.
 const POSTPONE: &str = "
     UPDATE queued_messages SET attempts = attempts + 1, retry_at = $3, sending_until = 0
-    WHERE conversation_id = $1 AND message_id = $2";
+    WHERE conversation_id = $1 AND message_id = $2 AND sending_until = $4";
 
 /// A message that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +180,9 @@ pub(crate) struct DueMessage {
     pub(crate) choices: String,
     /// How many attempts to send it have failed temporarily.
     pub(crate) attempts: i64,
+    /// The end of the reservation as it was found, or as [`claim`] or [`extend`] stored it last; Unix time in milliseconds.
+    /// It identifies the reservation.
+    pub(crate) sending_until: i64,
 }
 
 fn queued(row: &Row) -> Result<QueuedMessage, StoreError> {
@@ -198,6 +204,7 @@ fn due(row: &Row) -> Result<DueMessage, StoreError> {
         content: row.try_get("queued_content")?,
         choices: row.try_get("composer_choices")?,
         attempts: row.try_get("attempts")?,
+        sending_until: row.try_get("sending_until")?,
     })
 }
 
@@ -306,13 +313,14 @@ pub(crate) async fn next_due(store: &Store, before: i64, now: i64) -> Result<Opt
     store.optional_row(sql::query(NEXT_DUE).bind(before).bind(now), due).await
 }
 
-/// Stores why a message cannot be sent. It waits until the user changes, sends or removes it.
+/// Stores why a message cannot be sent. It waits until the user changes, sends or removes it. Does nothing if the message was
+/// changed, or the reservation is not the caller's any more.
 ///
 /// # Errors
 /// The database failed.
 pub(crate) async fn refuse(store: &Store, due: DueMessage, reason: &str) -> Result<(), StoreError> {
-    let refuse = sql::query(REFUSE).bind(due.conversation_id).bind(due.message_id).bind(due.content).bind(reason);
-    write(store, refuse).await
+    let refuse = sql::query(REFUSE).bind(due.conversation_id).bind(due.message_id).bind(due.content);
+    write(store, refuse.bind(due.choices).bind(due.sending_until).bind(reason)).await.map(drop)
 }
 
 /// Reserves a message so that it can be sent. The reservation ends at a time (Unix time in milliseconds), or when [`refuse`],
@@ -324,27 +332,37 @@ pub(crate) async fn refuse(store: &Store, due: DueMessage, reason: &str) -> Resu
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn claim(store: &Store, due: &DueMessage, until: i64, now: i64) -> Result<bool, StoreError> {
+pub(crate) async fn claim(store: &Store, due: &mut DueMessage, until: i64, now: i64) -> Result<bool, StoreError> {
     let claim = sql::query(CLAIM).bind(&due.conversation_id).bind(&due.message_id).bind(&due.content);
-    let claim = claim.bind(&due.choices).bind(until).bind(now);
-    let write = store.write(move |db| Box::pin(async move { Ok(claim.execute(db).await?.rows_affected() > 0) }));
-    write.await
+    let is_reserved = write(store, claim.bind(&due.choices).bind(until).bind(now)).await?;
+    if is_reserved {
+        due.sending_until = until;
+    }
+    Ok(is_reserved)
 }
 
-/// Extends the reservation of a message that is still being sent, until a time (Unix time in milliseconds).
+/// Extends the reservation of a message that is still being sent, until a time (Unix time in milliseconds). Returns false if
+/// it is not the caller's any more: the message is in the conversation, or the reservation ended before.
 ///
 /// # Errors
 /// The database failed.
-pub(crate) async fn extend(store: &Store, due: &DueMessage, until: i64) -> Result<(), StoreError> {
-    write(store, sql::query(EXTEND).bind(&due.conversation_id).bind(&due.message_id).bind(until)).await
+pub(crate) async fn extend(store: &Store, due: &mut DueMessage, until: i64) -> Result<bool, StoreError> {
+    let extend = sql::query(EXTEND).bind(&due.conversation_id).bind(&due.message_id);
+    let is_extended = write(store, extend.bind(until).bind(due.sending_until)).await?;
+    if is_extended {
+        due.sending_until = until;
+    }
+    Ok(is_extended)
 }
 
-/// Postpones a message that could not be sent, until a time (Unix time in milliseconds).
+/// Postpones a message that could not be sent, until a time (Unix time in milliseconds). Does nothing if the reservation is
+/// not the caller's any more.
 ///
 /// # Errors
 /// The database failed.
 pub(crate) async fn postpone(store: &Store, due: DueMessage, until: i64) -> Result<(), StoreError> {
-    write(store, sql::query(POSTPONE).bind(due.conversation_id).bind(due.message_id).bind(until)).await
+    let postpone = sql::query(POSTPONE).bind(due.conversation_id).bind(due.message_id);
+    write(store, postpone.bind(until).bind(due.sending_until)).await.map(drop)
 }
 
 /// Deletes the row of a message that is in the conversation.
@@ -352,15 +370,11 @@ pub(crate) async fn postpone(store: &Store, due: DueMessage, until: i64) -> Resu
 /// # Errors
 /// The database failed.
 pub(crate) async fn forget(store: &Store, due: DueMessage) -> Result<(), StoreError> {
-    write(store, sql::query(DELETE).bind(due.conversation_id).bind(due.message_id)).await
+    write(store, sql::query(DELETE).bind(due.conversation_id).bind(due.message_id)).await.map(drop)
 }
 
-async fn write(store: &Store, change: sql::Query) -> Result<(), StoreError> {
-    let write = store.write(move |db| {
-        Box::pin(async move {
-            change.execute(db).await?;
-            Ok(())
-        })
-    });
+/// Returns whether a row was changed.
+async fn write(store: &Store, change: sql::Query) -> Result<bool, StoreError> {
+    let write = store.write(move |db| Box::pin(async move { Ok(change.execute(db).await?.rows_affected() > 0) }));
     write.await
 }

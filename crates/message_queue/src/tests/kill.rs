@@ -23,7 +23,7 @@ async fn serve(url: &str) {
             PutOutcome::Queued => {
                 assert_eq!(due(&store, 10).await.as_ref(), Some(&id));
                 // The reservation has ended by the time of the next attempt.
-                assert!(claim(&store, &first_due(&store).await, 10, 10).await.unwrap());
+                assert!(claim(&store, &mut first_due(&store).await, 10, 10).await.unwrap());
             }
             outcome => assert_eq!(outcome, PutOutcome::Sent),
         }

@@ -6,15 +6,19 @@ mod kill;
 use crate::message::checked;
 use crate::sender::{pause, reserved};
 use crate::store::{
-    DueMessage, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome, TABLES, claim, forget, is_own, list,
-    next_due, postpone, put, refuse, remove,
+    DueMessage, MAX_QUEUED, NewQueued, PutOutcome, QueuedMessage, RemoveOutcome, TABLES, claim, extend, forget, is_own,
+    list, next_due, postpone, put, refuse, remove,
 };
+use ::store::sql;
 use ::store::{BeginRun, BeginRunOutcome, FinishRun, Store};
 use serde_json::json;
 use std::time::Duration;
 use web::times::now_millis;
 use wire::api::Outcome;
 use wire::{EndReason, Role, UiMessage};
+
+/// The interval at which the tests extend a reservation.
+const EVERY: Duration = Duration::from_millis(10);
 
 /// Runs a test with each kind of database.
 async fn on_each_database(test: impl AsyncFn(&Store)) {
@@ -179,14 +183,14 @@ async fn a_message_is_either_edited_or_sent() {
         let put_at = async |new: NewQueued, now: i64| put(store, "ada", "c", NewQueued { now, ..new }).await.unwrap();
         assert_eq!(put_at(new("q1", "Old"), 5).await, PutOutcome::Queued);
         // After the message was found to be due, an edit begins or ends, it is removed, or another server sends it.
-        let due_before = first_due(store).await;
+        let mut due_before = first_due(store).await;
         assert_eq!(put_at(NewQueued { held_until: 20, ..new("q1", "Old") }, 10).await, PutOutcome::Queued);
-        assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it is being edited");
+        assert!(!claim(store, &mut due_before, 60, 10).await.unwrap(), "it is being edited");
         assert_eq!(put_at(new("q1", "New"), 10).await, PutOutcome::Queued);
-        assert!(!claim(store, &due_before, 60, 10).await.unwrap(), "it has another text");
-        let edited = first_due(store).await;
-        assert!(claim(store, &edited, 60, 10).await.unwrap());
-        assert!(!claim(store, &edited, 60, 10).await.unwrap(), "another server sends it");
+        assert!(!claim(store, &mut due_before, 60, 10).await.unwrap(), "it has another text");
+        let mut edited = first_due(store).await;
+        assert!(claim(store, &mut edited, 60, 10).await.unwrap());
+        assert!(!claim(store, &mut edited, 60, 10).await.unwrap(), "another server sends it");
         assert_eq!(due(store, 59).await, None);
 
         // Nothing can change it while it is being sent.
@@ -196,18 +200,18 @@ async fn a_message_is_either_edited_or_sent() {
         assert_eq!(texts(&list(store, "ada", "c").await.unwrap()), ["New"]);
         postpone(store, edited.clone(), 30).await.unwrap();
         assert_eq!(put_at(new("q1", "Newer"), 10).await, PutOutcome::Queued);
-        assert!(!claim(store, &edited, 60, 30).await.unwrap());
+        assert!(!claim(store, &mut edited, 60, 30).await.unwrap());
         // The reservation of a killed server ends after a limited time.
-        let newer = first_due(store).await;
-        assert!(claim(store, &newer, 60, 10).await.unwrap());
+        let mut newer = first_due(store).await;
+        assert!(claim(store, &mut newer, 60, 10).await.unwrap());
         assert_eq!(put_at(new("q1", "After the kill"), 60).await, PutOutcome::Queued);
-        let last = first_due(store).await;
-        assert!(claim(store, &last, 60, 10).await.unwrap());
+        let mut last = first_due(store).await;
+        assert!(claim(store, &mut last, 60, 10).await.unwrap());
         refuse(store, last, "The agent is gone.").await.unwrap();
         assert_eq!(put_at(new("q1", "Again"), 10).await, PutOutcome::Queued);
 
-        let again = first_due(store).await;
-        assert!(claim(store, &again, 60, 10).await.unwrap());
+        let mut again = first_due(store).await;
+        assert!(claim(store, &mut again, 60, 10).await.unwrap());
         done(store, &Turn { conversation: "c", key: "q1", after: Some("a-m"), epoch: 2 }).await;
         assert_eq!(put_at(new("q1", "It is sent"), 10).await, PutOutcome::Sent);
         assert_eq!(removed(store, "ada", "q1").await, RemoveOutcome::Removed);
@@ -224,21 +228,91 @@ async fn a_message_is_reserved_for_as_long_as_it_is_being_sent() {
     on_each_database(async |store| {
         done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
         assert_eq!(put(store, "ada", "c", new("q1", "One")).await.unwrap(), PutOutcome::Queued);
-        let due = first_due(store).await;
+        let mut sent = first_due(store).await;
         let later = NewQueued { now: now_millis() + 30_000, ..new("q1", "One") };
         let change = async || put(store, "ada", "c", later.clone()).await.unwrap();
-        let send = async || {
-            let sending = tokio::time::sleep(Duration::from_millis(50));
-            reserved(store, &due, sending, Duration::from_millis(10)).await.unwrap();
+        let send = async |sent: &mut DueMessage| {
+            reserved(store, sent, tokio::time::sleep(Duration::from_millis(50)), EVERY).await;
         };
-        assert!(claim(store, &due, 11, 10).await.unwrap());
-        send().await;
+        assert!(claim(store, &mut sent, 11, 10).await.unwrap());
+        send(&mut sent).await;
         assert_eq!(change().await, PutOutcome::Sending);
 
         // A reservation that has ended is not extended.
-        postpone(store, due.clone(), 0).await.unwrap();
-        send().await;
+        postpone(store, sent.clone(), 0).await.unwrap();
+        send(&mut sent).await;
         assert_eq!(change().await, PutOutcome::Queued);
+    })
+    .await;
+}
+
+/// A database that fails for a moment ends neither the sending nor the reservation.
+#[tokio::test]
+async fn a_reservation_is_extended_after_the_database_failed() {
+    on_each_database(async |store| {
+        done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
+        let next = new("q2", "Two");
+        for new in [new("q1", "One"), next.clone()] {
+            assert_eq!(put(store, "ada", "c", new).await.unwrap(), PutOutcome::Queued);
+        }
+        let mut sent = first_due(store).await;
+        let mut other = DueMessage { message_id: next.message_id, content: next.content, ..sent.clone() };
+        assert!(claim(store, &mut sent, 11, 10).await.unwrap());
+        assert!(claim(store, &mut other, 1_001, 10).await.unwrap());
+        let sending = async {
+            // The extension fails, because the other message has a late end, too.
+            alter(store, "CREATE UNIQUE INDEX one_late ON queued_messages ((sending_until > 1000))").await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            alter(store, "DROP INDEX one_late").await;
+            while due(store, now_millis() + 30_000).await.is_some() {
+                tokio::time::sleep(EVERY).await;
+            }
+            "sent"
+        };
+        let outcome = tokio::time::timeout(Duration::from_secs(30), reserved(store, &mut sent, sending, EVERY)).await;
+        assert_eq!(outcome, Ok("sent"));
+    })
+    .await;
+}
+
+async fn alter(store: &Store, change: &'static str) {
+    let write = store.write(move |db| Box::pin(async move { Ok(sql::query(change).execute(db).await.map(drop)?) }));
+    write.await.unwrap();
+}
+
+/// A server that was halted for longer than its reservation does not change that of another server.
+#[tokio::test]
+async fn a_reservation_is_ended_only_by_the_server_that_has_it() {
+    on_each_database(async |store| {
+        done(store, &Turn { conversation: "c", key: "m", after: None, epoch: 1 }).await;
+        assert_eq!(put(store, "ada", "c", new("q1", "One")).await.unwrap(), PutOutcome::Queued);
+        let found = first_due(store).await;
+        let mut halted = found.clone();
+        assert!(claim(store, &mut halted, 60, 10).await.unwrap());
+        let mut other = next_due(store, 10, 60).await.unwrap().unwrap();
+        assert!(claim(store, &mut other, 120, 60).await.unwrap());
+
+        let check = async |mut late: DueMessage| {
+            assert!(!extend(store, &mut late, 500).await.unwrap(), "{late:?}");
+            postpone(store, late.clone(), 70).await.unwrap();
+            refuse(store, late.clone(), "Too late.").await.unwrap();
+            let attempts = next_due(store, 10, 120).await.unwrap().map(|due| due.attempts);
+            let refusal = list(store, "ada", "c").await.unwrap().remove(0).refusal;
+            assert_eq!((due(store, 119).await, attempts, refusal), (None, Some(0), None), "{late:?}");
+        };
+        check(halted).await;
+        check(found).await;
+        assert!(extend(store, &mut other, 130).await.unwrap());
+        assert_eq!((due(store, 129).await, due(store, 130).await.as_deref()), (None, Some("q1")));
+        postpone(store, other, 140).await.unwrap();
+        let before = next_due(store, 10, 140).await.unwrap().unwrap();
+        assert_eq!(before.attempts, 1);
+
+        // Without a reservation, the message and the choices of the composer are compared.
+        let choices = r#"{"pageId":"other"}"#.to_owned();
+        put(store, "ada", "c", NewQueued { choices, ..new("q1", "One") }).await.unwrap();
+        refuse(store, before, "Of the other page.").await.unwrap();
+        assert_eq!(list(store, "ada", "c").await.unwrap()[0].refusal, None);
     })
     .await;
 }

@@ -49,6 +49,8 @@ impl Publisher {
                 self.run.append_held(&chunk);
                 acknowledges = true;
             } else {
+                // It would also send the acknowledgement before it, which is not stored yet.
+                debug_assert!(!acknowledges, "an acknowledgement must be the last public chunk of an event");
                 self.run.publish(&chunk);
             }
         }

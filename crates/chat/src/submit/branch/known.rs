@@ -85,7 +85,7 @@ impl KnownMessages {
 
     /// Keeps the covered messages of a conversation, or forgets them if there are none. Forgets those of other
     /// conversations if all take too much memory.
-    fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
+    pub(crate) fn keep(&self, owner: &str, id: &str, covered: Option<Arc<Covered>>, room: usize) {
         let mut conversations = self.conversations.lock();
         let mut forgotten: Vec<_> = conversations.extract_if(.., |known| known.is(owner, id)).collect();
         // Messages that do not fit alone would displace those of all other conversations and be dropped then.

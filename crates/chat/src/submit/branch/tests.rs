@@ -1,6 +1,7 @@
 use super::known::{KnownMessages, ROOM};
 use super::*;
 use crate::SelectableModel;
+use crate::events::{Events, LifecycleEvent};
 use crate::submit::model_choice::since_choice;
 use agent::{EarlierHistory, MeasuredSize};
 use contract::Exposure;
@@ -202,6 +203,24 @@ async fn messages_are_forgotten_after_a_while_and_while_memory_is_short() {
     check(false, 14, true).await;
     check(false, 16, false).await;
     check(true, 0, false).await;
+}
+
+#[tokio::test]
+async fn messages_of_deleted_conversations_are_forgotten() {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let events = Events::default();
+    let known = &events.known_messages;
+    add(&store, None, vec![asks("u1"), says("a1", text()), asks("u2"), says("a2", summary("a1"))]).await;
+    known.branch(&store, "ada", "c", ROOM).await.unwrap();
+    let check = async |owner: &str, conversation: &str, is_kept: bool| {
+        let (conversation_id, user_id) = (conversation.to_owned(), owner.to_owned());
+        events.tell(&LifecycleEvent::ConversationDeleted { conversation_id, user_id });
+        let newest = known.newest(&store, "ada", "c").await.unwrap();
+        assert_eq!(newest.is_some(), is_kept, "{owner} {conversation}");
+    };
+    check("bob", "c", true).await;
+    check("ada", "other", true).await;
+    check("ada", "c", false).await;
 }
 
 /// A conversation whose branches, summaries and messages change at random is read as if nothing were known of it.
