@@ -1,7 +1,7 @@
 //! The table of queued messages.
 
 use ::store::sql::{self, Db, Row};
-use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, Store, StoreError, Table};
 
 /// The table. Its rows are deleted with their conversation.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
@@ -30,7 +30,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
     tables: &[Table { name: "queued_messages", key: "conversation_id, message_id", owner: None }],
     user_deletion: &[],
-    sqlite_baseline: None,
+    sqlite_baseline: Some(SqliteBaseline { version: 4, statements: include_str!("../migrations/sqlite_baseline.sql") }),
 };
 
 /// The most messages that wait in a conversation.

@@ -1,7 +1,7 @@
 //! The table of stored responses. Each function takes their owner.
 
 use ::store::sql::{self, Db, Row};
-use ::store::{CapabilityTables, Migration, Store, StoreError, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, Store, StoreError, Table};
 use serde_json::Value;
 
 /// The table. Rows with a conversation are deleted with it, and all with their owner.
@@ -21,7 +21,7 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
     ],
     tables: &[Table { name: "openai_responses", key: "id", owner: Some("owner") }],
     user_deletion: &[],
-    sqlite_baseline: None,
+    sqlite_baseline: Some(SqliteBaseline { version: 2, statements: include_str!("../migrations/sqlite_baseline.sql") }),
 };
 
 /// The most earlier responses whose instructions are read.

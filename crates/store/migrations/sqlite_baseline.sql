@@ -1,4 +1,4 @@
--- The tables as the migrations up to 0079 leave them, with which a new SQLite database begins. A test compares the two.
+-- The tables as the migrations up to 0080 leave them, with which a new SQLite database begins. A test compares the two.
 -- These are the statements in `sqlite_master` of a database that the migrations alone made, and what they inserted.
 
 CREATE TABLE conversations (
@@ -13,7 +13,7 @@ CREATE TABLE conversations (
     epoch      INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-, named_by_user INTEGER NOT NULL DEFAULT 0, pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)), archived INTEGER NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)), folder_id TEXT REFERENCES folders (id) ON DELETE SET NULL, read_at INTEGER NOT NULL DEFAULT 0, deleted_at INTEGER, tokens REAL NOT NULL DEFAULT 0, cost_usd REAL NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0, liked INTEGER NOT NULL DEFAULT 0, disliked INTEGER NOT NULL DEFAULT 0, expires_at INTEGER, model_id TEXT) STRICT;
+, named_by_user INTEGER NOT NULL DEFAULT 0, pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)), archived INTEGER NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)), folder_id TEXT REFERENCES folders (id) ON DELETE SET NULL, read_at INTEGER NOT NULL DEFAULT 0, deleted_at INTEGER, tokens REAL NOT NULL DEFAULT 0, cost_usd REAL NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0, liked INTEGER NOT NULL DEFAULT 0, disliked INTEGER NOT NULL DEFAULT 0, expires_at INTEGER, model_id TEXT, rewrites INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE messages (
     -- The order of insertion.
     no              INTEGER NOT NULL PRIMARY KEY,

@@ -62,7 +62,7 @@ const POSTGRES: &[(&str, &str)] = files!["postgres": "0011_schema",];
 
 /// What a new SQLite database begins with.
 pub(crate) const SQLITE_BASELINE: SqliteBaseline =
-    SqliteBaseline { version: 79, statements: include_str!("../migrations/sqlite_baseline.sql") };
+    SqliteBaseline { version: 80, statements: include_str!("../migrations/sqlite_baseline.sql") };
 
 /// Returns the migrations for SQLite.
 pub(crate) fn sqlite() -> Migrator {

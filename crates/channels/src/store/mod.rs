@@ -23,7 +23,7 @@ pub(crate) use updates::{
     is_being_handled, is_known, next_update, open_queues, prune, submitted,
 };
 
-use ::store::{CapabilityTables, Migration, StoreError, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, StoreError, Table};
 
 /// The tables.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
@@ -55,7 +55,10 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "channel_cards", key: "id", owner: Some("owner") },
     ],
     user_deletion: &[],
-    sqlite_baseline: None,
+    sqlite_baseline: Some(SqliteBaseline {
+        version: 3,
+        statements: include_str!("../../migrations/sqlite_baseline.sql"),
+    }),
 };
 
 /// Reads JSON that a row holds.

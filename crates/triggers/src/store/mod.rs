@@ -15,7 +15,7 @@ pub(crate) use states::{
 };
 
 use crate::active::TriggerKey;
-use ::store::{CapabilityTables, Migration, Table};
+use ::store::{CapabilityTables, Migration, SqliteBaseline, Table};
 
 /// The tables.
 pub(crate) const TABLES: CapabilityTables = CapabilityTables {
@@ -37,7 +37,10 @@ pub(crate) const TABLES: CapabilityTables = CapabilityTables {
         Table { name: "trigger_deliveries", key: "id", owner: None },
     ],
     user_deletion: &[],
-    sqlite_baseline: None,
+    sqlite_baseline: Some(SqliteBaseline {
+        version: 2,
+        statements: include_str!("../../migrations/sqlite_baseline.sql"),
+    }),
 };
 
 /// Creates a statement whose first two parameters are the trigger.
