@@ -66,7 +66,7 @@ pub struct CapabilityTables {
 
 impl CapabilityTables {
     /// Returns the name of the table that records which migrations were applied.
-    pub(crate) fn migrations_table(&self) -> String {
+    fn migrations_table(&self) -> String {
         format!("_{}{MIGRATIONS_SUFFIX}", self.capability)
     }
 
@@ -87,7 +87,7 @@ impl CapabilityTables {
 const MIGRATIONS_SUFFIX: &str = "_migrations";
 
 /// The table that records migrations of this crate, as sqlx names it.
-pub(crate) const CORE_MIGRATIONS_TABLE: &str = "_sqlx_migrations";
+const CORE_MIGRATIONS_TABLE: &str = "_sqlx_migrations";
 
 /// The tables that record migrations.
 const RECORDED: sql::Sql = sql::Sql::pair(

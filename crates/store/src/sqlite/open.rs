@@ -8,14 +8,14 @@ use super::writer_connection::SqliteWriter;
 use crate::database::{
     Database, ReadConnections, SchemaPolicy, cannot_open, capability_migration_error, check_schema, migration_error,
 };
-use crate::schema::{CORE_MIGRATIONS_TABLE, Schema, SqliteBaseline};
+use crate::schema::{Schema, SqliteBaseline};
 use crate::sql::{self, Db, LocalConnection};
 use crate::writer::{self, Writer};
 use crate::{StoreError, migrations, sqlite};
 use rusqlite::{Connection, OpenFlags};
-use sqlx::migrate::{Migrate, MigrateError, Migrator};
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection as _, QueryBuilder, Sqlite, SqliteConnection};
+use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -271,66 +271,27 @@ async fn migrate(connection: &mut SqliteConnection, schema: Schema) -> Result<()
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let objects: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master").fetch_one(&mut *transaction).await?;
     let is_new = objects == 0;
-    let migrated = if is_new {
-        create_tables(&mut transaction, CORE_MIGRATIONS_TABLE, &MIGRATOR, Some(migrations::SQLITE_BASELINE)).await
-    } else {
-        MIGRATOR.run(&mut *transaction).await
-    };
-    migrated.map_err(migration_error)?;
+    let core = is_new.then_some(migrations::SQLITE_BASELINE);
+    run_migrations(&mut transaction, &MIGRATOR, core).await.map_err(migration_error)?;
     for (tables, migrator) in schema.migrators(false) {
-        let migrated = if is_new {
-            let table = tables.migrations_table();
-            create_tables(&mut transaction, &table, &migrator, tables.sqlite_baseline).await
-        } else {
-            migrator.run(&mut *transaction).await
-        };
+        let baseline = tables.sqlite_baseline.filter(|_| is_new);
+        let migrated = run_migrations(&mut transaction, &migrator, baseline).await;
         migrated.map_err(|error| capability_migration_error(tables.capability, error))?;
     }
     Ok(transaction.commit().await?)
 }
 
-/// Creates tables in a new database: those of the baseline, changed by the migrations that follow it.
-///
-/// A migrator would ask which migrations were applied, and needs five statements for each of them. Here one statement
-/// records all of them in `table`, because the transaction around them ends with all or none.
-async fn create_tables(
+/// Applies the migrations that were not applied yet. With a baseline, it replaces the first ones.
+async fn run_migrations(
     connection: &mut SqliteConnection,
-    table: &str,
     migrator: &Migrator,
     baseline: Option<SqliteBaseline>,
 ) -> Result<(), MigrateError> {
-    connection.ensure_migrations_table(table).await?;
-    if let Some(baseline) = baseline {
-        sqlx::raw_sql(baseline.statements).execute(&mut *connection).await?;
+    if let Some(SqliteBaseline { version, statements }) = baseline {
+        sqlx::raw_sql(statements).execute(&mut *connection).await?;
+        migrator.skip(&mut *connection, Some(version)).await?;
     }
-    let replaced = baseline.map_or(0, |baseline| baseline.version);
-    for migration in migrator.iter() {
-        if migration.version > replaced {
-            let applied = sqlx::raw_sql(migration.sql.clone()).execute(&mut *connection).await;
-            applied.map_err(|error| MigrateError::ExecuteMigration(error, migration.version))?;
-        }
-    }
-    record_migrations(connection, table, migrator).await
-}
-
-/// Records all migrations as applied, in a table that has no rows.
-async fn record_migrations(
-    connection: &mut SqliteConnection,
-    table: &str,
-    migrator: &Migrator,
-) -> Result<(), MigrateError> {
-    if migrator.iter().next().is_none() {
-        return Ok(());
-    }
-    let columns = "version, description, success, checksum, execution_time";
-    let mut insert = QueryBuilder::<Sqlite>::new(format!("INSERT INTO {table} ({columns}) "));
-    insert.push_values(migrator.iter(), |mut row, migration| {
-        row.push_bind(migration.version).push_bind(&*migration.description).push("TRUE");
-        // sqlx writes this time where it does not measure one.
-        row.push_bind(&*migration.checksum).push("-1");
-    });
-    insert.build().execute(connection).await?;
-    Ok(())
+    migrator.run(connection).await
 }
 
 /// Checks that the schema is this version's. A command that only reads must not migrate a database

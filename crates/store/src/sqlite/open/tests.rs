@@ -1,5 +1,4 @@
 use super::*;
-use crate::schema::{CapabilityTables, Migration};
 
 /// Acknowledged writes survive a power failure only if every connection has these settings.
 #[tokio::test]
@@ -56,41 +55,6 @@ async fn baseline_equals_the_migrations() {
     let mut new = connect(&create("new")).await.unwrap();
     migrate(&mut new, Schema::default()).await.unwrap();
     assert_eq!(content(&mut new).await, content(&mut migrated).await);
-}
-
-const NOTES: Schema = Schema::new(&[CapabilityTables {
-    capability: "notes",
-    migrations: &[
-        Migration { name: "notes", sqlite: "CREATE TABLE notes (id TEXT NOT NULL PRIMARY KEY) STRICT", postgres: "" },
-        Migration { name: "texts", sqlite: "ALTER TABLE notes ADD COLUMN text TEXT", postgres: "" },
-    ],
-    tables: &[],
-    user_deletion: &[],
-    sqlite_baseline: Some(SqliteBaseline {
-        version: 1,
-        statements: "CREATE TABLE notes (id TEXT NOT NULL PRIMARY KEY) STRICT;",
-    }),
-}]);
-
-/// The tables of a capability are the same in a new database, which gets no migrator, as in one that gets the capability
-/// later.
-#[tokio::test]
-async fn capability_of_a_new_database_equals_one_that_is_added_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut found = Vec::new();
-    for (name, steps) in [("new", &[NOTES][..]), ("old", &[Schema::default(), NOTES][..])] {
-        let options = base_options().filename(folder.path().join(name)).create_if_missing(true);
-        let mut connection = connect(&options).await.unwrap();
-        for schema in steps {
-            migrate(&mut connection, *schema).await.unwrap();
-        }
-        let recorded = "SELECT version || ' ' || description || ' ' || success || ' ' || hex(checksum)
-            FROM _notes_migrations ORDER BY version";
-        let mut left = content(&mut connection).await;
-        left.extend(sqlx::query_scalar::<_, String>(recorded).fetch_all(&mut connection).await.unwrap());
-        found.push(left);
-    }
-    assert_eq!(found[0], found[1]);
 }
 
 /// Returns what migrations leave: the statements of all tables, indexes and triggers, the numbers of their rows, the
