@@ -74,7 +74,7 @@ async fn new(
     Query(BaseQuery { from }): Query<BaseQuery>,
 ) -> Result<Response, HttpError> {
     signed_in(&caller)?;
-    new_page(&state, &caller, OwnAgentBody { from, ..OwnAgentBody::default() }, None)
+    page_if_found(new_page(&state, &caller, OwnAgentBody { from, ..OwnAgentBody::default() }, None))
 }
 
 fn new_page(
