@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_page, account_part, error_message, row_button, success_message};
+use web::html::{account_page, account_part, error_message, page_if_found, row_button, success_message};
 use web::{HttpError, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
@@ -147,9 +147,11 @@ async fn show(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
-    let PromptDetail { name, description, text, version, .. } = service::own(&context, &caller, &id).await?;
-    let form = PromptForm { name, description, text, roles: None, version: Some(version) };
-    Ok(edit_page(&id, form, None))
+    let found = service::own(&context, &caller, &id).await.map_err(HttpError::from);
+    page_if_found(found.map(|prompt| {
+        let PromptDetail { name, description, text, version, .. } = prompt;
+        edit_page(&id, PromptForm { name, description, text, roles: None, version: Some(version) }, None)
+    }))
 }
 
 fn edit_page(id: &str, form: PromptForm, refused: Option<UserError>) -> Response {

@@ -161,7 +161,7 @@ fn render(
                     <input type="checkbox" name="approved" value="1" checked=sent.approved.is_some() />
                     "I approve the call if it needs approval"
                 </label>
-                <button class="cw-button">"Run the tool"</button>
+                <button class="cw-button cw-primary">"Run the tool"</button>
             </form>
         </section>
     };

@@ -251,7 +251,7 @@ fn form_view(named: Vec<String>, sent: InvitationBody, insist: bool) -> AnyView 
                 <input name="label" value=sent.label required maxlength="100" autocomplete="off" />
             </label>
             {roles::fields(named, &sent.roles, insist)}
-            <button class="cw-button">"Create link"</button>
+            <button class="cw-button cw-primary">"Create link"</button>
         </form>
     };
     account_part("invite", "Invite a user", content)

@@ -58,7 +58,7 @@ pub(super) fn form(
                 <select name="toolStrategy">{json_options(&TOOL_STRATEGIES, sent.tool_strategy.as_ref())}</select>
             </label>
             {tool_fields(&choices, &sent.tools)}
-            <button class="cw-button">{act}</button>
+            <button class="cw-button cw-primary">{act}</button>
         </form>
     }
 }

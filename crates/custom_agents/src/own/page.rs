@@ -15,7 +15,7 @@ use capability::Context;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{account_page, account_part, error_message, success_message};
+use web::html::{account_page, account_part, error_message, page_if_found, success_message};
 use web::{HttpError, SentFields, query_encoded, require_account, see_other, signed_in, status_of};
 use wire::{ErrorCode, UserError};
 
@@ -74,7 +74,7 @@ async fn new(
     Query(BaseQuery { from }): Query<BaseQuery>,
 ) -> Result<Response, HttpError> {
     signed_in(&caller)?;
-    new_page(&state, &caller, OwnAgentBody { from, ..OwnAgentBody::default() }, None)
+    page_if_found(new_page(&state, &caller, OwnAgentBody { from, ..OwnAgentBody::default() }, None))
 }
 
 fn new_page(
@@ -122,8 +122,8 @@ async fn show(
     Path(id): Path<String>,
     Query(query): Query<DoneQuery>,
 ) -> Result<Response, HttpError> {
-    let detail = service::detail(&state, &caller, &id).await?;
-    agent_page(&state, &caller, detail, None, query.done.is_some())
+    let found = service::detail(&state, &caller, &id).await.map_err(HttpError::from);
+    page_if_found(found.and_then(|detail| agent_page(&state, &caller, detail, None, query.done.is_some())))
 }
 
 /// `POST /account/agents/{id}`
@@ -248,7 +248,11 @@ async fn confirm(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, HttpError> {
-    let title = service::detail(&state, &caller, &id).await?.agent.title;
+    let found = service::detail(&state, &caller, &id).await.map_err(HttpError::from);
+    page_if_found(found.map(|detail| confirm_page(&id, &detail.agent.title)))
+}
+
+fn confirm_page(id: &str, title: &str) -> Response {
     let content = view! {
         <section class="cw-account-part" aria-label="Delete">
             <p dir="auto">{format!("Delete the agent “{title}”? This cannot be undone.")}</p>
@@ -258,7 +262,7 @@ async fn confirm(
             </form>
         </section>
     };
-    Ok(account_page(StatusCode::OK, "Delete agent", (PATH, "All agents"), content))
+    account_page(StatusCode::OK, "Delete agent", (PATH, "All agents"), content)
 }
 
 /// `POST /account/agents/{id}/delete`

@@ -32,7 +32,7 @@ pub(super) fn form(section: &McpServers, shows: FormState<ServerBody>, tools: Ve
             {is_limited.then(|| view! { <input type="hidden" name="limited" value="1" /> })}
             {tool_fields(&body, tools)}
             {other_fields(&body)}
-            <button class="cw-button">{act}</button>
+            <button class="cw-button cw-primary">{act}</button>
             <button class="cw-button" formaction=TEST_PATH formtarget="_blank">"Test in a new tab"</button>
         </form>
     }

@@ -14,7 +14,7 @@ use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
-use web::html::{error_message, success_message};
+use web::html::{error_message, page_if_found, success_message};
 use web::times::day;
 use web::{HttpError, query_encoded, see_other, status_of};
 use wire::api::ConversationSummary;
@@ -60,7 +60,7 @@ pub(super) async fn show(
         Some("removed") => Some("Removed."),
         _ => None,
     };
-    render(&service, &caller, &id, PageState { done, ..PageState::default() }).await
+    page_if_found(render(&service, &caller, &id, PageState { done, ..PageState::default() }).await)
 }
 
 /// `POST /account/projects/{id}`

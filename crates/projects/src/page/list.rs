@@ -14,7 +14,7 @@ use chat::Caller;
 use leptos::prelude::*;
 use serde::Deserialize;
 use std::collections::HashMap;
-use web::html::{error_message, success_message};
+use web::html::{error_message, not_found_page, success_message};
 use web::times::day;
 use web::{HttpError, see_other, status_of};
 use wire::UserError;
@@ -64,7 +64,7 @@ pub(super) async fn show_folder(
         return Ok(see_other(&project_path(&project), None));
     }
     let folders = service.context.chat.folders(&caller).await?.items;
-    let folder = folders.into_iter().find(|folder| folder.id == id).ok_or_else(UserError::not_found)?;
+    let Some(folder) = folders.into_iter().find(|folder| folder.id == id) else { return Ok(not_found_page()) };
     let form = ProjectForm { name: folder.name, folder_id: Some(folder.id), ..ProjectForm::default() };
     render(&service, &caller, Sort::Name, form, (None, None)).await
 }

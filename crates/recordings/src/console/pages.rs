@@ -67,7 +67,7 @@ async fn show_all(admin: Admin, State(state): State<Console>) -> Result<Response
         Text("Ended"),
         Number("Steps"),
         Number("Tokens"),
-        Number("Kilobytes"),
+        Number("Size (KB)"),
     ];
     let row = |summary: &RecordingSummary| {
         [

@@ -62,14 +62,15 @@ fn body<V: IntoView + 'static>(admin: &Admin, tab: &str, title: &str, content: V
 /// Renders an error, with a link to the overview.
 pub(super) fn error_page(error: &UserError) -> Response {
     let status = status_of(error);
+    let title = if status == StatusCode::NOT_FOUND { "Page not found" } else { "Something went wrong" };
     let body = view! {
         <main class="cw-account-page">
             <div class="cw-account-sheet">
-                <h1>"Something went wrong"</h1>
+                <h1>{title}</h1>
                 {error_message(Some(error.message.clone()))}
                 <a class="cw-button" href="/admin">"Go to the overview"</a>
             </div>
         </main>
     };
-    document(status, "Something went wrong", body)
+    document(status, title, body)
 }

@@ -1,9 +1,11 @@
 //! The HTML document of pages that need no script, and pages with a single form or message.
 
 use super::visible::with_visible_text;
+use crate::error::HttpError;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use leptos::prelude::*;
+use wire::ErrorCode;
 
 /// Allows no script but the one that sets the theme, and forms to this server only.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -155,7 +157,34 @@ pub fn not_found_page() -> Response {
     message_page(StatusCode::NOT_FOUND, "Page not found", "Check the address.")
 }
 
+/// Renders the error "not found" as a page, since a browser shows the response. Other results stay as they are.
+///
+/// # Errors
+/// Any other error.
+pub fn page_if_found(response: Result<Response, HttpError>) -> Result<Response, HttpError> {
+    match response {
+        Err(HttpError(error)) if error.code == ErrorCode::NotFound => Ok(not_found_page()),
+        other => other,
+    }
+}
+
 /// Renders the page for a client that sends too many requests.
 pub fn too_many_requests_page() -> Response {
     message_page(StatusCode::TOO_MANY_REQUESTS, "Too many requests", "Wait for a moment, then go back and try again.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::UserError;
+
+    #[test]
+    fn only_the_error_not_found_is_a_page() {
+        let check = |error: UserError, expected: Option<StatusCode>| {
+            let shown = page_if_found(Err(HttpError(error)));
+            assert_eq!(shown.ok().map(|page| page.status()), expected);
+        };
+        check(UserError::not_found(), Some(StatusCode::NOT_FOUND));
+        check(UserError::new(ErrorCode::Unavailable, "The database is not available."), None);
+    }
 }

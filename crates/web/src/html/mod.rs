@@ -13,7 +13,7 @@ pub use account_pages::{AccountGroup, AccountPage};
 pub use browsers::browser_name;
 pub use document::{
     account_content, account_page, account_part, document, document_with_frames, form_page, live_document,
-    message_page, not_found_page, page, page_with_script, too_many_requests_page,
+    message_page, not_found_page, page, page_if_found, page_with_script, too_many_requests_page,
 };
 pub use forms::{error_message, row_button, select_box, success_message, text_area_content, text_with_code};
 pub use numbers::{dollars, number, seconds};

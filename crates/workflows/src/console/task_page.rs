@@ -90,8 +90,8 @@ async fn assign_view(context: &Context, task: &TaskRow) -> Result<AnyView, UserE
                     <span>"Who"</span>
                     <span class="cw-select">
                         <select name="kind">
-                            <option value="role">"a role"</option>
-                            <option value="user">"a user"</option>
+                            <option value="role">"A role"</option>
+                            <option value="user">"A user"</option>
                         </select>
                     </span>
                 </label>

@@ -155,7 +155,7 @@ pub(super) fn form(action: String, entered: &Entered) -> AnyView {
                 <input type="checkbox" name="published" value="1" checked=entered.is_published />
                 "Published: runs can be started, and triggers work"
             </label>
-            <button class="cw-button">"Save"</button>
+            <button class="cw-button cw-primary">"Save"</button>
         </form>
     }
     .into_any()

@@ -340,6 +340,8 @@ async fn files_of_a_project_are_for_its_members() {
         assert!(shown.contains("bob.md") && shown.contains("dan.md"), "{shown}");
         assert_eq!(shown.contains("multipart/form-data"), may_change, "{shown}");
     }
+    let hidden = check(&eve, Method::GET, &page, None, 404).await.to_string();
+    assert!(hidden.contains("Page not found"), "{hidden}");
     let roles = || Some(json!({ "readers": ["staff"] }));
     for (who, of_document, of_library) in [(&cid, 403, 403), (&eve, 404, 404), (&boss, 404, 404)] {
         check(who, Method::DELETE, &document, None, of_document).await;
