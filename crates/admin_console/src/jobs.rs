@@ -182,8 +182,8 @@ async fn status(state: &ConsoleState) -> Result<QueueStatus, UserError> {
     state.chat.jobs().status().await.map_err(from_store_error)
 }
 
-/// A row for each kind, those with failed jobs first. Kinds without running or failed jobs are folded: there are dozens, each
-/// with one job that waits for its time.
+/// A row for each kind, those with failed jobs first. Kinds of which no job runs or has failed and at most one waits are folded:
+/// there are dozens, each with one job that waits for its time.
 fn counts_tables(counts: &[JobCount]) -> AnyView {
     let mut kinds: BTreeMap<&str, [i64; 4]> = BTreeMap::new();
     for count in counts {
@@ -197,7 +197,7 @@ fn counts_tables(counts: &[JobCount]) -> AnyView {
         kinds.entry(&count.kind).or_default()[place] += count.jobs;
     }
     let (mut shown, folded): (Vec<_>, Vec<_>) =
-        kinds.into_iter().partition(|(_, [_, running, failed, _])| *running > 0 || *failed > 0);
+        kinds.into_iter().partition(|(_, [waiting, running, failed, _])| *waiting > 1 || *running > 0 || *failed > 0);
     shown.sort_by_key(|(_, [_, _, failed, _])| *failed == 0);
     let columns = [Text("Kind"), Number("Waiting"), Number("Running"), Number("Failed"), Number("Done")];
     let line = |(kind, [waiting, running, failed, done]): (&str, [i64; 4])| {
@@ -211,12 +211,12 @@ fn counts_tables(counts: &[JobCount]) -> AnyView {
         ]
     };
     let rest = (!folded.is_empty()).then(|| {
-        let summary = format!("Kinds without running or failed jobs ({})", folded.len());
+        let summary = format!("Other kinds, with at most one waiting job ({})", folded.len());
         let rows = table(columns, folded.into_iter().map(line), "");
         view! { <details class="cw-admin-rest"><summary>{summary}</summary>{rows}</details> }
     });
     view! {
-        {table(columns, shown.into_iter().map(line), "No job runs, and none has failed.")}
+        {table(columns, shown.into_iter().map(line), "No job runs, none has failed, and no kind has more than one waiting job.")}
         {rest}
     }
     .into_any()
@@ -349,5 +349,20 @@ mod tests {
         check(600_000, "10 min");
         check(7_200_000, "2 h");
         check(3 * 86_400_000, "3 days");
+    }
+
+    #[test]
+    fn kinds_are_folded_if_at_most_one_job_waits() {
+        let check = |state: JobState, jobs: i64, is_folded: bool| {
+            let html = counts_tables(&[JobCount { kind: "clean_up".to_owned(), state, jobs }]).to_html();
+            let (shown, folded) = html.split_once("<details").unwrap_or((html.as_str(), ""));
+            assert_eq!(folded.contains("?kind=clean_up"), is_folded, "{state:?}: {html}");
+            assert_eq!(shown.contains("?kind=clean_up"), !is_folded, "{state:?}: {html}");
+        };
+        check(JobState::Waiting, 1, true);
+        check(JobState::Waiting, 2, false);
+        check(JobState::Running, 1, false);
+        check(JobState::Failed, 1, false);
+        check(JobState::Done, 5, true);
     }
 }

@@ -9,14 +9,13 @@ use crate::views::{
 use auth::password::KeyScope;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header;
 use axum::response::{IntoResponse, NoContent, Response};
 use axum::{Extension, Json};
 use chat::Caller;
 use serde_json::json;
 use web::openapi::{Access, ApiRouter, Created, Description, RouteOutput, Tag};
 use web::times::now_millis;
-use web::{HttpError, SentJson, SentQuery, conversation_disposition, signed_in, valid_json, valid_query};
+use web::{HttpError, SentJson, SentQuery, conversation_file_name, download, signed_in, valid_json, valid_query};
 
 /// The group in the OpenAPI document.
 const PROJECTS: Tag = Tag {
@@ -153,10 +152,7 @@ struct Export {
 
 impl IntoResponse for Export {
     fn into_response(self) -> Response {
-        let disposition = conversation_disposition(&self.name, now_millis(), "jsonl");
-        let mut response = ([(header::CONTENT_TYPE, JSON_LINES)], self.lines).into_response();
-        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
-        response
+        download(JSON_LINES, &conversation_file_name(&self.name, now_millis(), "jsonl"), self.lines)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Downloads and their file names.
 
 use crate::times::iso_day;
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 /// The maximum length of a title in a file name, in characters.
@@ -17,10 +17,9 @@ pub fn download(content_type: &str, name: &str, content: impl IntoResponse) -> R
     (headers, content).into_response()
 }
 
-/// Returns the `Content-Disposition` of a conversation; its day and title form the file name.
-pub fn conversation_disposition(title: &str, created_at: i64, extension: &str) -> HeaderValue {
-    let name = format!("{} {}.{extension}", iso_day(created_at), safe_file_name(title));
-    HeaderValue::from_str(&content_disposition("attachment", &name)).unwrap_or(HeaderValue::from_static("attachment"))
+/// Returns the name of a file with a conversation: its day and title.
+pub fn conversation_file_name(title: &str, created_at: i64, extension: &str) -> String {
+    format!("{} {}.{extension}", iso_day(created_at), safe_file_name(title))
 }
 
 /// Returns a `Content-Disposition` with a file name, in ASCII and in full (RFC 6266, RFC 8187).
@@ -94,7 +93,7 @@ mod tests {
     fn file_names_are_sent_in_ascii_and_utf_8() {
         let day = 1_795_392_000_000;
         assert_eq!(
-            conversation_disposition("Zoë's refund", day, "md"),
+            content_disposition("attachment", &conversation_file_name("Zoë's refund", day, "md")),
             "attachment; filename=\"2026-11-23 Zo__s refund.md\"; filename*=UTF-8''2026-11-23%20Zo%C3%AB%27s%20refund.md"
         );
     }

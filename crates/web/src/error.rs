@@ -12,6 +12,9 @@ use serde::Serialize;
 use store::StoreError;
 use wire::{ErrorCode, UserError};
 
+/// The maximum length of the description of a wrong field, which can contain a long value of the request, in characters.
+const MAX_DETAIL: usize = 300;
+
 /// A [`UserError`] as an HTTP response. An extension of the response has it, too: see
 /// [`crate::ApiFormat`].
 #[derive(Debug)]
@@ -87,14 +90,21 @@ pub(crate) fn invalid_cursor() -> UserError {
     UserError::new(ErrorCode::Malformed, "The cursor in `after` is not valid. Use `next` of the previous page.")
 }
 
-/// Converts the rejection of a JSON body, without details of the parser.
+/// Converts the rejection of a JSON body. Only JSON of another form is described, because only its fields are documented.
 fn json_error(rejection: &JsonRejection) -> HttpError {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
-        StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
+        StatusCode::UNPROCESSABLE_ENTITY => form_error(&rejection.body_text()).into(),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
         _ => HttpError::malformed("The request is not valid JSON."),
     }
+}
+
+/// Names the field that is wrong and the type that is expected there, as the OpenAPI document has them. `text` begins with a
+/// sentence about the types of this program, which says nothing to developers of clients.
+fn form_error(text: &str) -> UserError {
+    let detail: String = text.split_once(": ").map_or(text, |(_, detail)| detail).chars().take(MAX_DETAIL).collect();
+    UserError::invalid("/", format!("The request does not have the expected form: {detail}."))
 }
 
 /// The JSON body of a request of the API, as an argument of a handler that first finds out who the caller is: others do
@@ -118,4 +128,26 @@ pub type SentQuery<T> = Result<Query<T>, QueryRejection>;
 /// 400 for a query with an invalid value.
 pub fn valid_query<T>(query: SentQuery<T>) -> Result<T, HttpError> {
     query.map(|Query(query)| query).map_err(|_| HttpError::malformed("A query parameter is not valid."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn wrong_fields_of_json_are_named() {
+        let check = |json: &str, expected: &str| {
+            let sent: SentJson<BTreeMap<String, u32>> = Json::from_bytes(json.as_bytes());
+            let message = valid_json(sent).unwrap_err().0.message;
+            assert!(message.starts_with(expected), "{message}");
+            assert!(message.chars().count() < 2 * MAX_DETAIL, "{message}");
+        };
+        let expected =
+            r#"The request does not have the expected form: a: invalid type: string "x", expected u32 at line 1"#;
+        check(r#"{"a":"x"}"#, expected);
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(5_000));
+        check(&long, "The request does not have the expected form: a: invalid type: string");
+        check(r#"{"a":"#, "The request is not valid JSON.");
+    }
 }

@@ -20,7 +20,7 @@ mod upload;
 pub use api_format::ApiFormat;
 pub use archive::{ArchivePart, archive_download};
 pub use body::{busy, offloaded, read_body, read_json_body};
-pub use download::{content_disposition, conversation_disposition, download, safe_file_name};
+pub use download::{content_disposition, conversation_file_name, download, safe_file_name};
 pub use error::{HttpError, SentJson, SentQuery, status_of, valid_json, valid_query};
 pub use event_stream::EventStream;
 pub use file_content::{FileContent, SentFile};

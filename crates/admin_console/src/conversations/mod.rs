@@ -9,8 +9,7 @@ mod page;
 use crate::audit::AuditLine;
 use crate::state::ConsoleState;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, NoContent, Response};
+use axum::response::{NoContent, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use chat::{Caller, ConversationUsage};
@@ -23,7 +22,7 @@ use store::{AdminConversation, AuditFilter, AuditRow};
 use web::admin::list::List;
 use web::admin::{Admin, PageError, UserNames, from_store_error};
 use web::openapi::ApiRouter;
-use web::{HttpError, conversation_disposition, see_other};
+use web::{HttpError, conversation_file_name, download, see_other};
 use wire::api::ConversationView;
 use wire::{ErrorCode, UserError};
 
@@ -107,15 +106,10 @@ async fn export(
 ) -> Result<Response, PageError> {
     let conversation = find_and_record(&state, &admin, &id, "export_conversation").await?;
     let file = state.chat.export(&owner_as_caller(&conversation), &id).await?;
-    let name = conversation_disposition(&file.title, file.created_at, "json");
+    let name = conversation_file_name(&file.title, file.created_at, "json");
     let file = serde_json::to_vec_pretty(&file);
     let file = file.map_err(|_| UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))?;
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::CONTENT_DISPOSITION, name),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    ];
-    Ok((headers, file).into_response())
+    Ok(download("application/json", &name, file))
 }
 
 /// `POST /admin/conversations/{id}/delete`

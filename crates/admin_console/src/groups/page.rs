@@ -16,7 +16,7 @@ use serde::Deserialize;
 use store::{Group, GroupMember};
 use web::admin::list::List;
 use web::admin::{Admin, PageError, delete_section, from_store_error, page};
-use web::html::{error_message, link, success_message, text};
+use web::html::{error_message, link, row_button_with, success_message, text};
 use web::{query_encoded, see_other, status_of};
 use wire::{ErrorCode, UserError};
 
@@ -165,12 +165,7 @@ fn members_view(group: &Group, members: Vec<GroupMember>, next: Option<String>, 
     let line = move |member: GroupMember| {
         let button = (can_change && member.id != own_id).then(|| {
             let name = format!("Remove {} from the group", member.name);
-            view! {
-                <form method="post" action=remove.clone()>
-                    <input type="hidden" name="user" value=member.id.clone() />
-                    <button class="cw-button" aria-label=name>"Remove"</button>
-                </form>
-            }
+            row_button_with([("user", member.id.clone())], remove.clone(), "Remove", name)
         });
         view! {
             <li class="cw-account-line">

@@ -13,6 +13,7 @@ use serde_json::json;
 use store::{Identity, UnlinkOutcome};
 use web::HttpError;
 use web::admin::{ADMINISTRATION, Admin, from_store_error};
+use web::html::row_button_with;
 use web::openapi::ApiRouter;
 use web::times::{day, minute};
 use wire::UserError;
@@ -120,12 +121,8 @@ pub(super) fn identities_view(
         let (linked, used) = (day(identity.created_at), minute(identity.used_at));
         let about = format!("{}; {roles}; linked on {linked}, last used {used} UTC", identity.issuer);
         let button = can_unlink.then(|| {
-            view! {
-                <form method="post" action=path.clone()>
-                    <input type="hidden" name="identity" value=identity.id />
-                    <button class="cw-button" aria-label=format!("Unlink {}", identity.label)>"Unlink"</button>
-                </form>
-            }
+            let label = format!("Unlink {}", identity.label);
+            row_button_with([("identity", identity.id)], path.clone(), "Unlink", label)
         });
         view! {
             <li class="cw-account-line">

@@ -124,14 +124,14 @@ fn roles(claims: &Map<String, Value>, settings: &OpenIdProvider) -> Vec<String> 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use config::GroupRoles;
     use serde_json::json;
     use std::time::Duration;
     use url::Url;
 
-    fn settings(domains: &[&str]) -> OpenIdProvider {
+    pub(in crate::openid_connect) fn settings(domains: &[&str]) -> OpenIdProvider {
         let text = |text: &str| text.to_owned();
         let group = |group: &str, role: &str| (text(group), vec![text(role)]);
         OpenIdProvider {

@@ -3,6 +3,7 @@
 
 use super::{ProviderClient, ProviderError};
 use crate::jwt::{Jwt, RequestPace, TokenKind};
+use arc_swap::ArcSwapOption;
 use config::{ClaimNames, JwtAuth, JwtKeys, OpenIdProvider};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -49,14 +50,18 @@ struct Published {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-/// The metadata of the last successful request.
+/// The cached metadata of a provider.
 #[derive(Default)]
-pub(super) struct MetadataCache(Mutex<Cached>);
+pub(super) struct MetadataCache {
+    loaded: ArcSwapOption<Loaded>,
+    /// Locked during a request.
+    pace: Mutex<RequestPace>,
+}
 
-#[derive(Default)]
-struct Cached {
-    loaded: Option<(Instant, Arc<Metadata>)>,
-    pace: RequestPace,
+/// The metadata of the last successful request.
+struct Loaded {
+    metadata: Arc<Metadata>,
+    at: Instant,
 }
 
 impl MetadataCache {
@@ -66,22 +71,30 @@ impl MetadataCache {
         settings: &OpenIdProvider,
         client: &ProviderClient,
     ) -> Result<Arc<Metadata>, ProviderError> {
-        let mut cached = self.0.lock().await;
-        let known =
-            |age: Duration| cached.loaded.as_ref().filter(|(at, _)| at.elapsed() < age).map(|(_, it)| it.clone());
-        if let Some(metadata) = known(MAX_AGE) {
+        if let Some(metadata) = self.known(MAX_AGE) {
             return Ok(metadata);
         }
-        let old = known(MAX_STALE);
-        if !cached.pace.allows_request() {
+        // Only the request that begins a refresh waits for it. Otherwise all sign-ins would wait while the provider does not
+        // answer.
+        if let Some(old) = self.known(MAX_STALE)
+            && self.pace.try_lock().is_err()
+        {
+            return Ok(old);
+        }
+        let mut pace = self.pace.lock().await;
+        // Another request may have loaded it while this one waited.
+        if let Some(metadata) = self.known(MAX_AGE) {
+            return Ok(metadata);
+        }
+        let old = self.known(MAX_STALE);
+        if !pace.allows_request() {
             return old
                 .ok_or_else(|| ProviderError::Unreachable("its metadata could not be loaded a moment ago".to_owned()));
         }
-        let loaded = cached.pace.run(load(settings, client)).await;
-        match loaded {
+        match pace.run(load(settings, client)).await {
             Ok(metadata) => {
                 let metadata = Arc::new(metadata);
-                cached.loaded = Some((Instant::now(), metadata.clone()));
+                self.store(metadata.clone());
                 Ok(metadata)
             }
             Err(error) => {
@@ -89,6 +102,16 @@ impl MetadataCache {
                 old.ok_or(error)
             }
         }
+    }
+
+    /// Returns the metadata if it is younger than `age`.
+    fn known(&self, age: Duration) -> Option<Arc<Metadata>> {
+        let loaded = self.loaded.load_full().filter(|loaded| loaded.at.elapsed() < age)?;
+        Some(loaded.metadata.clone())
+    }
+
+    fn store(&self, metadata: Arc<Metadata>) {
+        self.loaded.store(Some(Arc::new(Loaded { metadata, at: Instant::now() })));
     }
 }
 
@@ -141,4 +164,41 @@ fn metadata(published: Published, settings: &OpenIdProvider) -> Result<Metadata,
         tokens: verifier(TokenKind::Id)?,
         logout_tokens: verifier(TokenKind::Logout)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TIMEOUT;
+    use super::super::claims::tests::settings;
+    use super::*;
+    use egress::Egress;
+    use serde_json::json;
+    use tokio::time::{advance, timeout};
+
+    #[tokio::test(start_paused = true)]
+    async fn sign_ins_do_not_wait_for_the_refresh_of_another_request() {
+        let settings = settings(&[]);
+        let url = |path: &str| format!("https://provider.test/{path}");
+        let published = json!({
+            "issuer": settings.issuer,
+            "authorization_endpoint": url("authorize"),
+            "token_endpoint": url("token"),
+            "jwks_uri": url("keys"),
+        });
+        let known = metadata(serde_json::from_value(published).unwrap(), &settings).unwrap();
+        let client = ProviderClient(Egress::without_redirects(false).unwrap());
+        let cache = MetadataCache::default();
+        let check = async |is_known: bool| {
+            let found = timeout(TIMEOUT, cache.get(&settings, &client)).await;
+            assert_eq!(found.is_ok_and(|found| found.is_ok()), is_known);
+        };
+        let _refresh = cache.pace.lock().await;
+        check(false).await;
+        cache.store(Arc::new(known));
+        check(true).await;
+        advance(MAX_AGE).await;
+        check(true).await;
+        advance(MAX_STALE).await;
+        check(false).await;
+    }
 }

@@ -5,6 +5,7 @@ use crate::store::{ListResult, StoredConnection, TestResult};
 use crate::views::ConnectionDetail;
 use added_entries::console::{entry_path, switch_button};
 use leptos::prelude::*;
+use web::admin::filters::options_field;
 use web::html::{error_message, facts, number, seconds, text};
 use web::times::minute;
 
@@ -79,9 +80,8 @@ pub(super) fn buttons(connection: &StoredConnection, detail: &ConnectionDetail) 
     let path = entry_path::<Current>(&detail.name);
     let option = |model: &String| view! { <option value=model.clone()>{model.clone()}</option> };
     let models = &detail.connection.models;
-    let choice = (models.len() > 1).then(|| {
-        view! { <select name="model" aria-label="Model to test">{models.iter().map(option).collect_view()}</select> }
-    });
+    let choice =
+        (models.len() > 1).then(|| options_field("model", "Model to test", models.iter().map(option).collect_view()));
     let test = (!models.is_empty()).then(|| {
         view! {
             <form method="post" action=format!("{path}/test")>

@@ -8,6 +8,7 @@ use axum::extract::{RawForm, State};
 use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
+use web::html::row_button_with;
 use web::{HttpError, SentFields, see_other};
 
 /// The path to which the buttons post.
@@ -54,13 +55,7 @@ pub(super) fn buttons(projects: &[ListedProject], sort: Sort) -> Vec<Option<AnyV
         let down = neighbour(Some(at + 1)).map(|other| (other, folder.clone(), "Down"));
         let forms = [up, down].into_iter().flatten().map(|(folder, before, act)| {
             let label = format!("{act}: {}", project.name);
-            view! {
-                <form method="post" action=ORDER_PATH>
-                    <input type="hidden" name="folder" value=folder />
-                    <input type="hidden" name="before" value=before />
-                    <button class="cw-button" aria-label=label>{act}</button>
-                </form>
-            }
+            row_button_with([("folder", folder), ("before", before)], ORDER_PATH.to_owned(), act, label)
         });
         Some(view! { <div class="cw-memory-actions">{forms.collect_view()}</div> }.into_any())
     };

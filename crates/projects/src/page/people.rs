@@ -10,7 +10,7 @@ use axum::extract::{Path, RawForm, State};
 use axum::response::Response;
 use chat::Caller;
 use leptos::prelude::*;
-use web::html::{account_part, error_message, row_button};
+use web::html::{account_part, error_message, row_button, row_button_with};
 use web::{HttpError, SentFields, query_encoded, see_other};
 use wire::{ErrorCode, UserError};
 
@@ -120,10 +120,7 @@ fn member_view(project_id: &str, member: &ProjectMember, caller: &Caller, is_own
         let label = format!("{act}: {name}");
         view! {
             <div class="cw-memory-actions">
-                <form method="post" action=path>
-                    <input type="hidden" name="role" value=other.name() />
-                    <button class="cw-button" aria-label=label>{act}</button>
-                </form>
+                {row_button_with([("role", other.name().to_owned())], path, act, label)}
                 {row_button(remove, "Remove", format!("Remove: {name}"))}
             </div>
         }

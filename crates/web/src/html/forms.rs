@@ -15,8 +15,20 @@ pub fn success_message(text: Option<&'static str>) -> impl IntoView {
 /// Renders the button of a row, which sends a form to `path`. `label` describes it for screen
 /// readers, because `text` is the same in all rows.
 pub fn row_button(path: String, text: &'static str, label: String) -> AnyView {
+    row_button_with([], path, text, label)
+}
+
+/// Renders the button of a row as [`row_button`]; its form also sends these values.
+pub fn row_button_with<const N: usize>(
+    values: [(&'static str, String); N],
+    path: String,
+    text: &'static str,
+    label: String,
+) -> AnyView {
+    let inputs = values.into_iter().map(|(name, value)| view! { <input type="hidden" name=name value=value /> });
     view! {
         <form method="post" action=path>
+            {inputs.collect_view()}
             <button class="cw-button" aria-label=label>{text}</button>
         </form>
     }
@@ -56,6 +68,13 @@ pub fn text_with_code(text: &str) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn row_buttons_send_their_values() {
+        let [path, label] = ["/remove", "Remove Ada"].map(str::to_owned);
+        let html = row_button_with([("user", "a&b".to_owned())], path, "Remove", label).to_html();
+        assert!(html.contains(r#"name="user" value="a&amp;b""#), "{html}");
+    }
 
     #[test]
     fn errors_show_code() {

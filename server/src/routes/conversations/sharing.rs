@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::LazyLock;
 use web::openapi::{ApiRouter, Created, Description, RouteOutput};
-use web::{HttpError, SentJson, conversation_disposition, valid_json};
+use web::{HttpError, SentJson, conversation_file_name, download, valid_json};
 use wire::organize::{Share, ShareList};
 use wire::{ErrorCode, ErrorReason, UserError};
 
@@ -85,7 +85,7 @@ pub(crate) async fn export(
     let (kind, name, body) = match export.format {
         ExportFormat::Json => {
             let exported = chat.export(&caller, &id).await?;
-            let name = conversation_disposition(&exported.title, exported.created_at, "json");
+            let name = conversation_file_name(&exported.title, exported.created_at, "json");
             let body = serde_json::to_vec_pretty(&exported);
             let body = body
                 .map_err(|_| HttpError(UserError::new(ErrorCode::Internal, "The conversation cannot be exported.")))?;
@@ -93,7 +93,7 @@ pub(crate) async fn export(
         }
         ExportFormat::Markdown => {
             let (summary, text) = chat.markdown(&caller, &id).await?;
-            let name = conversation_disposition(&summary.title, summary.created_at, "md");
+            let name = conversation_file_name(&summary.title, summary.created_at, "md");
             ("text/markdown; charset=utf-8", name, text.into_bytes())
         }
         ExportFormat::Html => {
@@ -101,12 +101,7 @@ pub(crate) async fn export(
             return Ok(ExportResponse(page));
         }
     };
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (header::CONTENT_DISPOSITION, name),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    ];
-    Ok(ExportResponse((headers, body).into_response()))
+    Ok(ExportResponse(download(kind, &name, body)))
 }
 
 /// The id of a new conversation.
