@@ -20,7 +20,7 @@ const GRAMMAR_OF = new Map(
 /** The grammars that other grammars embed. */
 const EMBEDDED = { xml: ["css", "javascript"], markdown: ["xml"] };
 
-/** The colours of style/markdown.css, with the highlight.js scopes that have them. */
+/** The colours of code.css, with the highlight.js scopes that have them. */
 const COLOURS = {
   keyword: "keyword literal selector-tag template-tag doctag operator",
   string: "string regexp char symbol link code",
@@ -45,6 +45,13 @@ const MIN_INTERVAL_MS = 250;
 const MAX_DELAY_MS = 100;
 /** After this time without a change, the last line counts as complete, in milliseconds. */
 const SETTLE_MS = 300;
+
+// Without its style sheet, a diagram would be beside its source.
+await new Promise((done) => {
+  const href = new URL("./code.css", import.meta.url);
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href, onload: done, onerror: done });
+  document.head.append(link);
+});
 
 const canColour = Boolean(globalThis.CSS?.highlights && globalThis.Highlight && globalThis.StaticRange);
 const highlights = new Map();
