@@ -1,4 +1,4 @@
-//! Closes cards whose calls wait no more: the user has decided on the website or in another chat, has written a new message
+//! Closes cards whose calls no longer wait for the user: the user has decided on the website or in another chat, has written a new message
 //! instead, or the request has expired. As after a press, they show what was decided, without buttons.
 
 use super::decision::{outcome, waits_for};
@@ -17,10 +17,10 @@ use web::times::now_millis;
 use wire::ErrorCode;
 use wire::api::ConversationView;
 
-/// Closes the cards of a conversation.
+/// The job that closes the cards of a conversation.
 const CLOSE: Kind<CloseCards> = Kind::new("channels.close_cards");
 
-/// The pause before a conversation is looked at again in which a message from a messenger is being handled.
+/// The pause before the next attempt, if a message from a messenger is being handled in the conversation.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The conversation whose cards a job closes. Its owner is that of the job.

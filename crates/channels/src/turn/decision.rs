@@ -239,8 +239,8 @@ pub(super) fn waits_for(view: &ConversationView, card: &Card) -> bool {
     view.messages.last().is_some_and(|last| last.tools().any(is_asked))
 }
 
-/// Returns a card whose call waits no more: the call, if it is still in the conversation, and what was decided. An answer
-/// that was given elsewhere is not repeated, since others may read the chat.
+/// Returns the text of a card whose call no longer waits: the call, if it is still in the conversation, and what was decided.
+/// An answer that was given elsewhere is not repeated, since others may read the chat.
 pub(super) fn outcome(view: &ConversationView, card: &Card, messenger: Messenger) -> Rendered {
     let is_asked = |tool: &&ToolPart| tool.tool_call_id == card.tool_call_id && approval_id(tool) == card.approval_id;
     match view.messages.iter().rev().flat_map(UiMessage::tools).find(is_asked) {

@@ -175,7 +175,7 @@ async fn the_first_message_is_due_after_an_answer_that_ended_well() {
     .await;
 }
 
-/// Of an edit and the start of sending, the transaction that is first takes effect.
+/// If the user edits a message while a server begins to send it, the transaction that is stored first takes effect.
 #[tokio::test]
 async fn a_message_is_either_edited_or_sent() {
     on_each_database(async |store| {
